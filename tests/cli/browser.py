@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -18,7 +19,7 @@ class Browser:
     """One page. What its console says of errors is kept in `errors`."""
 
     def __init__(self, width=1280, height=1000):
-        self.folder = tempfile.TemporaryDirectory()
+        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         to_read, to_write = os.pipe(), os.pipe()
 
         def pipes():
@@ -30,7 +31,7 @@ class Browser:
         # No network: every request but of the page's own file fails, and is told as an error.
         self.process = subprocess.Popen([program(), "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--hide-scrollbars",
                                          "--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={self.folder.name}", "about:blank"],
-                                        preexec_fn=pipes, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                        preexec_fn=pipes, close_fds=False, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_read[0])
         os.close(to_write[1])
         self.write, self.read = to_read[1], to_write[0]
@@ -42,7 +43,7 @@ class Browser:
         self.size(width, height)
 
     def close(self):
-        self.process.kill()
+        os.killpg(self.process.pid, signal.SIGKILL)  # its helpers write into the folder too
         self.process.wait()
         os.close(self.write)
         os.close(self.read)
