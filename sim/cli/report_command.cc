@@ -5,7 +5,6 @@
 
 #include "sim/alloc/settings_parser.h"
 #include "sim/cli/command.h"
-#include "sim/cli/plot.h"
 #include "sim/cli/scenario_input.h"
 #include "sim/cli/snapshot_input.h"
 #include "sim/format/whole_file.h"
@@ -28,9 +27,9 @@ class ReportCommand final : public Command {
         "write one HTML page on a recorded or simulated run, or on a sweep",
         "One self-contained page that needs no network: the answer first, then every block over "
         "time, to zoom and to click; segments and free memory at any moment, call sites, other "
-        "settings; two runs side by side. Of a sweep: how far each device goes, what the settings "
-        "change, a map of two axes, peaks against the devices, the best combinations; that page "
-        "needs Python and the script of plotly, which tools/setup gets.",
+        "settings; two runs side by side. Of a sweep: how far each model goes on each device, what "
+        "the settings change, a map of two axes, peaks against the devices, the best "
+        "combinations, and the command behind every one.",
         {{"RUN", "a memory snapshot, a scenario in YAML, a request trace, or results of a sweep"},
          kScriptArguments},
         with_program_options(
@@ -63,8 +62,8 @@ class ReportCommand final : public Command {
                       "is for a page on one run; '" + name + "' holds a sweep",
                       "--where chooses cells");
       }
-      write_sweep_page(sweep_page_json(ResultsFile::open(name, false), args.value("where")),
-                       args.value("output"));
+      write_whole_file(args.value("output"),
+                       sweep_page(ResultsFile::open(name, false), args.value("where")));
       out.print("{}\n", args.value("output"));
       return ExitCode::kDone;
     }

@@ -12,6 +12,7 @@
 #include "sim/report/headline.h"
 #include "sim/report/page_events.h"
 #include "sim/report/page_files.h"
+#include "sim/report/page_text.h"
 
 namespace tidemark {
 
@@ -146,41 +147,6 @@ std::string write_run(const HtmlReport& report, JsonWriter& json) {
   return events;
 }
 
-/// Text that stands in HTML.
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&') out += "&amp;";
-    if (c == '<') out += "&lt;";
-    if (c != '&' && c != '<') out += c;
-  }
-  return out;
-}
-
-/// JSON that stands in a script element: nothing in it ends the element.
-std::string in_script(std::string json) {
-  for (std::size_t at = json.find("</"); at != std::string::npos; at = json.find("</", at + 3))
-    json.replace(at, 2, "<\\/");
-  for (std::size_t at = json.find("<!--"); at != std::string::npos; at = json.find("<!--", at + 6))
-    json.replace(at, 1, "\\u003c");
-  return json;
-}
-
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t three = 0;
-    for (std::size_t k = 0; k < 3; ++k)
-      three = three << 8U | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
-    for (std::size_t k = 0; k < 4; ++k)
-      out += i + k <= bytes.size() ? kDigits[three >> (18U - 6U * k) & 63U] : '=';
-  }
-  return out;
-}
-
 }  // namespace
 
 std::vector<HostPoint> host_points(const RunResult& result) {
@@ -209,14 +175,10 @@ std::string html_report(std::span<const HtmlReport> runs) {
   json.end_array().end_object().finish();
   std::string title = runs.front().title;
   if (runs.size() > 1) title += " and " + runs.back().title;
-  std::string page = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<title>{0}</title>\n<style>\n{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n"
-      "<noscript>{2}</noscript>\n<main></main>\n<div id=\"tip\" hidden></div>\n",
-      escaped(title), kPageStyle, escaped(headline(runs.front())));
-  page += "<script type=\"application/json\" id=\"data\">\n" + in_script(std::move(data)) +
-          "</script>\n";
+  std::string page = page_head(title);
+  page += fmt::format("<noscript>{}</noscript>\n<main></main>\n<div id=\"tip\" hidden></div>\n",
+                      html_text(headline(runs.front())));
+  page += data_element(std::move(data));
   for (std::size_t i = 0; i < events.size(); ++i)
     page += fmt::format("<script type=\"text/plain\" id=\"events-{}\">{}</script>\n", i, events[i]);
   return page + "<script>\n" + std::string(kPageScript) + "</script>\n</body>\n</html>\n";

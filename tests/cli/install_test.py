@@ -28,7 +28,7 @@ EVERYWHERE = [
     "share/tidemark/configs/models/simple_conv.py",
     "share/tidemark/configs/scenario.schema.json",
     "share/tidemark/plots/timeline.py",
-    "share/tidemark/plots/sweep_page.py",
+    "share/tidemark/plots/to_parquet.py",
     "share/tidemark/validation/torch/run_scenario.py",
     "share/tidemark/validation/pretend/environment.py",
     "share/doc/tidemark/docs/scenario.md",
