@@ -430,6 +430,8 @@ void Decomposer::convert(NodeId id) {
     case NodeKind::kCat:
       if (node.name == "stack") {
         stack(id);
+      } else if (node.inputs.size() == 1) {
+        copy(id);
       } else {
         keep(id);
       }
