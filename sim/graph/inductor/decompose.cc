@@ -298,20 +298,41 @@ void Decomposer::reduction(NodeId id) {
   gives(id, widens ? builder_.convert(made, node.dtype) : made);
 }
 
-void Decomposer::dropout(NodeId id) {
-  const std::vector<NodeId> parts = parts_of(id);
-  const NodeId x = inputs_of(id).front();
-  const GraphNode shape = out_.nodes[x];
+/// Random numbers of a seed of their own; all seeds are made at once. Source: torch's
+/// fx_passes/replace_random.py.
+NodeId Decomposer::random(const ops::Dims& sizes, ScalarType dtype) {
   if (seeds_ == kNoNode) {
     seeds_ = builder_.opaque("inductor_seeds", {}, {1}, ScalarType::kInt64);
   } else {
     ++out_.nodes[seeds_].sizes[0];
   }
   const NodeId seed = builder_.opaque("inductor_lookup_seed", {seeds_}, {}, ScalarType::kInt64);
-  const NodeId random =
-      builder_.opaque("inductor_random", {seed}, shape.sizes,
-                      ops::is_floating(shape.dtype) ? ScalarType::kFloat32 : shape.dtype);
-  const NodeId mask = builder_.pointwise("gt", {random}, in_.nodes[id].call, 1);
+  return builder_.opaque("inductor_random", {seed}, sizes,
+                         ops::is_floating(dtype) ? ScalarType::kFloat32 : dtype);
+}
+
+void Decomposer::fill(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  static constexpr std::string_view kDrawn[] = {
+      "rand",    "rand_like", "randn",    "randn_like", "randint",      "randint_like",
+      "uniform", "normal",    "uniform_", "normal_",    "exponential_", "bernoulli_"};
+  if (std::find(std::begin(kDrawn), std::end(kDrawn), node.name) != std::end(kDrawn)) {
+    const NodeId drawn = random(node.sizes, node.dtype);
+    gives(id, out_.nodes[drawn].dtype == node.dtype ? drawn : builder_.convert(drawn, node.dtype));
+    return;
+  }
+  const NodeId made =
+      builder_.fill(node.name == "arange" ? "iota" : "full", node.sizes, node.dtype, node.call);
+  out_.nodes[made].settings = node.settings;
+  gives(id, made);
+}
+
+void Decomposer::dropout(NodeId id) {
+  const std::vector<NodeId> parts = parts_of(id);
+  const NodeId x = inputs_of(id).front();
+  const GraphNode shape = out_.nodes[x];
+  const NodeId drawn = random(shape.sizes, shape.dtype);
+  const NodeId mask = builder_.pointwise("gt", {drawn}, in_.nodes[id].call, 1);
   const NodeId kept = builder_.pointwise("mul", {mask, x});
   const NodeId result = builder_.pointwise("mul", {kept}, "#scale");
   if (!parts.empty()) gives(parts[0], result);
@@ -409,6 +430,8 @@ void Decomposer::convert(NodeId id) {
     case NodeKind::kCat:
       if (node.name == "stack") {
         stack(id);
+      } else if (node.inputs.size() == 1) {
+        copy(id);
       } else {
         keep(id);
       }
@@ -441,14 +464,9 @@ void Decomposer::convert(NodeId id) {
     case NodeKind::kReduction:
       reduction(id);
       return;
-    case NodeKind::kFill: {
-      const bool counts = node.name == "arange";
-      const NodeId made =
-          builder_.fill(counts ? "iota" : "full", node.sizes, node.dtype, node.call);
-      out_.nodes[made].settings = node.settings;
-      gives(id, made);
+    case NodeKind::kFill:
+      fill(id);
       return;
-    }
     default:
       keep_unknown(id);
   }

@@ -1,6 +1,7 @@
 // How what gets memory lies in it. Source: docs/rules/compile.md#4.
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -112,7 +113,10 @@ Dims Lowering::strides_of(const View& view) const {
 /// Has a value in memory with its dimensions in the order of these strides: a copy of it if it lies
 /// in another. Source: torch's ExternKernel.require_stride_order.
 void Lowering::require_order(NodeId id, const Dims& strides, bool may_pad) {
-  realize(values_[id].box);
+  // A view of a loop without memory is copied by itself.
+  const std::shared_ptr<const Loops>& loops = boxes_[values_[id].box].loops;
+  const bool is_loop = !values_[id].is_whole && loops != nullptr && !loops->is_reduction();
+  if (!is_loop) realize(values_[id].box);
   const View& view = values_[id];
   if (inductor::product(view.sizes) <= 1) return;
   const Dims wanted = dense_in_order(view.sizes, strides);
@@ -120,11 +124,11 @@ void Lowering::require_order(NodeId id, const Dims& strides, bool may_pad) {
     require_strides(id, wanted, may_pad);
     return;
   }
-  freeze(view.box);
+  if (!is_loop) freeze(view.box);
   const auto is_ordered = [&] {
     return lies_as(view.sizes, dense_in_order(view.sizes, strides_of(view)), wanted);
   };
-  if (is_strided(view) && is_ordered()) return;
+  if (!is_loop && is_strided(view) && is_ordered()) return;
   const BoxId copy = copy_of(id);
   Buffer& made = program.buffers[boxes_[copy].buffer];
   made.strides = wanted;

@@ -385,7 +385,8 @@ void Lowering::product(NodeId id) {
   buffer.dtype = node.dtype;
   buffer.device = node.device;
   buffer.node = id;
-  buffer.goes_anywhere = true;
+  // Source: torch's choices.py, _need_to_fix_layout.
+  buffer.goes_anywhere = node.sizes.size() == 2;  // those of batches do not
   give(id, add_box(id, nullptr, new_operation(std::move(operation), std::move(buffer))));
 }
 

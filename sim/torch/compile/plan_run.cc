@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "sim/base/check.h"
+#include "sim/graph/inductor/fake_strides.h"
+#include "sim/graph/inductor/index.h"
 
 namespace tidemark::torch {
 
@@ -43,6 +45,8 @@ void PlanRun::call_library(const Line& line) {
     while (results_from > 0 && node.effects[results_from - 1].kind != Effect::Kind::kAllocate)
       --results_from;
   }
+  const bool has_gaps = !graph::inductor::lies_as(buffer.sizes, buffer.strides,
+                                                  graph::inductor::dense_strides(buffer.sizes));
   for (const Effect& effect : node.effects) {
     const auto at = static_cast<std::size_t>(&effect - node.effects.data());
     switch (effect.kind) {
@@ -59,8 +63,9 @@ void PlanRun::call_library(const Line& line) {
         c_.cublas_workspace(effect.device, effect.calls);
         break;
       case Effect::Kind::kLtWorkspace:
-        // A product that came apart from its bias takes the other library's.
-        if (node.name == "mm") {
+        // A product that came apart from its bias takes the other library's, and one whose result
+        // has gaps. Source: at::native's addmm_out_cuda_impl.
+        if (node.name == "mm" || has_gaps) {
           c_.cublas_workspace(effect.device, 1);
         } else {
           c_.cublaslt_workspace(effect.device);
