@@ -237,8 +237,7 @@ void note_made_by(const ValueRule& rule, ValueCall call, const Tensor& result, N
 }
 
 void ValueWork::note_made(const Tensor& result, std::size_t which) {
-  const std::int64_t most = result.is_cuda() ? kMostOnDevice : kMostOnHost;
-  if (result.numel() > most) return;
+  if (result.numel() > most_kept(result.device())) return;
   ValueCall call;
   call.given = given_;
   call.sizes = result.sizes();

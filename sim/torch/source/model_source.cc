@@ -69,10 +69,8 @@ bool is_noted_exit(const lang::UncaughtException& error, const Emitter& emitter,
 /// Masks whose count decides a size.
 void watch_counts(Session& session) {
   if (session.decisions == nullptr) return;
-  session.c.count_unknown = [&session](const ops::Tensor&) {
-    const std::optional<double> given = session.decisions->given_number(session.interp);
-    if (!given) session.decisions->refuse_number(session.interp, "a size", {});
-    return static_cast<std::int64_t>(*given);
+  session.c.count_unknown = [&session](const ops::Tensor& mask) {
+    return session.decisions->count_of(session.interp, mask.numel());
   };
 }
 

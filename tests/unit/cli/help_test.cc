@@ -188,7 +188,7 @@ TEST_CASE("the manual page and the completions know every command and option") {
     }
   }
   CHECK(run({"completion", "csh"}).err ==
-        "error: expected one of bash, zsh, fish; found 'csh'; did you mean 'zsh'?\n"
+        "error: expected one of bash, zsh, fish, values; found 'csh'; did you mean 'zsh'?\n"
         "See 'tidemark help completion'.\n");
 }
 
