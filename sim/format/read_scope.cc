@@ -1,8 +1,11 @@
 #include "sim/format/read_scope.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -17,9 +20,11 @@ namespace fs = std::filesystem;
 
 /// Empty: there is no such place.
 std::string canonical_of(const std::string& path) {
-  std::error_code error;
-  std::string whole = fs::canonical(path.empty() ? "." : path, error).string();
-  if (error) return {};
+  // As std::filesystem::canonical() does it, without the paths that it makes in between.
+  const std::unique_ptr<char, decltype(&std::free)> found(
+      realpath(path.empty() ? "." : path.c_str(), nullptr), &std::free);
+  if (found == nullptr) return {};
+  std::string whole = found.get();
   while (whole.ends_with('/')) whole.pop_back();
   return whole;
 }
@@ -46,8 +51,8 @@ std::string project_of(const std::string& folder) {
        at.resize(at.rfind('/'))) {
     for (const std::string_view mark :
          {".git", "pyproject.toml", "setup.py", "setup.cfg", "scenario.schema.json"}) {
-      std::error_code error;
-      if (fs::exists(fmt::format("{}/{}", at, mark), error)) return at;
+      struct stat status {};
+      if (stat(fmt::format("{}/{}", at, mark).c_str(), &status) == 0) return at;
     }
   }
   return {};

@@ -2,9 +2,10 @@
 
 #include "sim/lang/imports/library_index.h"
 
-/// The modules that are written in the language itself. Each is a file below one of four roots, and
+/// The modules that are written in the language itself. Each is a file below one of five roots, and
 /// the path below the root is the name under which it is imported: python/ (Python's own), torch/,
-/// numpy/, stand_ins/ (what other packages' modules are here). The build embeds them all.
+/// numpy/, outside/ and stand_ins/ (parts of other packages, and what stands in for them). The
+/// build embeds them all.
 namespace tidemark::library {
 
 /// Every root.

@@ -248,8 +248,30 @@ const Node* Node::find(std::string_view key) const {
 
 Node* Node::find(std::string_view key) { return const_cast<Node*>(std::as_const(*this).find(key)); }
 
+namespace {
+
+/// Whether a text is a plain scalar of one word, as most overrides are: nothing in it means
+/// anything to YAML.
+bool is_one_word(std::string_view text) {
+  const auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  if (text.empty() || !is_letter(text.front())) return false;
+  if (text == "null" || text == "Null" || text == "NULL") return false;
+  return std::ranges::all_of(text, [&](char c) {
+    return is_letter(c) || std::string_view(".()=/+").find(c) != std::string_view::npos;
+  });
+}
+
+}  // namespace
+
 Node parse(const std::shared_ptr<const SourceText>& source) {
   Builder builder(source);
+  if (is_one_word(source->text)) {
+    const YAML::Mark begin{};  // line 0, column 0
+    builder.OnScalar(begin, "?", YAML::NullAnchor, source->text);
+    return builder.take();
+  }
   std::istringstream input(source->text);
   try {
     YAML::Parser parser(input);

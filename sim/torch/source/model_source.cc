@@ -98,6 +98,29 @@ constexpr std::string_view kCommon =
     "import torch.nn.functional as F\n"
     "from torch._marks import phase, mark\n";
 
+/// What the interpreter is to know of the program; what it prints and how it ends is the caller's.
+lang::Interp::Options options_of(const ModelProgram& program, lang::Notes& notes) {
+  lang::Interp::Options options;
+  options.limits = program.limits;
+  options.imports = {library::all(), program.files, program.path, program.packages, true};
+  options.arguments = program.arguments;
+  options.environment = environment_of(program);
+  options.notes = &notes;
+  options.missing_hint = [release = program.wheel.pytorch](const lang::Value& object) {
+    return way_out(object, release);
+  };
+  return options;
+}
+
+/// None: everything unknown counts as zero.
+std::optional<lang::Decisions> decisions_of(const std::vector<std::string>& assume) {
+  if (std::ranges::find(assume, lang::kAssumeZeros) != assume.end()) return std::nullopt;
+  std::vector<lang::GivenValue> given;
+  given.reserve(assume.size());
+  for (const std::string& text : assume) given.push_back(lang::parse_given_value(text));
+  return std::make_optional<lang::Decisions>(std::move(given));
+}
+
 /// What a program runs in.
 struct World {
   World(lang::Interp::Options options, Emitter& emitter, const ModelProgram& program)
@@ -105,6 +128,38 @@ struct World {
   lang::Python interp;
   Session session;
 };
+
+/// The program from its first line to its last. Errors: as the interpreter's.
+void run_code(const ModelProgram& program, Session& session, Emitter& emitter) {
+  lang::Interp& interp = session.interp;
+  // A model's file is imported: what it does when it is run as a program is no part of the model.
+  const std::string_view common = program.is_script ? std::string_view() : kCommon;
+  const Ref<lang::Module> main =
+      interp.run(std::make_shared<const SourceText>(SourceText{"<names>", std::string(common)}),
+                 program.is_script ? "__main__" : "scenario");
+  if (!program.ops.empty()) {
+    std::vector<std::pair<std::string, lang::Value>> constants;
+    for (const auto& [name, expression] : program.names)
+      constants.emplace_back(name, interp.evaluate(*main, expression));
+    add_custom_ops(session, program.ops, constants);
+  }
+  if (program.is_script) {
+    emitter.name_phases();
+    const std::shared_ptr<const SourceText>& text = program.model ? program.model : program.loop;
+    lang::SourceFiles* const files = interp.options().imports.files.get();
+    if (text) main->set(interp.intern("__file__"), interp.str(lang::whole_path(files, text->name)));
+    main->set(interp.intern("__package__"), lang::Value::none());
+  }
+  if (program.model) interp.run_in(*main, program.model);
+  for (const auto& [name, expression] : program.names) {
+    if (program.is_script) break;
+    main->set(interp.intern(name), interp.evaluate(*main, expression));
+  }
+  if (program.setup) interp.run_in(*main, program.setup);
+  if (program.loop) interp.run_in(*main, program.loop);
+  emitter.flush();
+  emitter.stop();
+}
 
 /// Leaves a world as it is until the process ends.
 void leave_standing(std::unique_ptr<World> world) {
@@ -125,8 +180,7 @@ void ModelSource::run(Program& program, Sink& sink) {
   Emitter emitter(program, sink);
   if (model_.details != nullptr) emitter.record_graph(*model_.details);
   if (model_.kernels != nullptr) emitter.record_kernels(*model_.kernels);
-  lang::Interp::Options options;
-  options.limits = model_.limits;
+  lang::Interp::Options options = options_of(model_, notes_);
   std::uint64_t printed = 0;
   Session* running = nullptr;
   options.print = [&](std::string_view text) {
@@ -137,26 +191,12 @@ void ModelSource::run(Program& program, Sink& sink) {
     printed += text.size();
     if (print_) print_(text);
   };
-  options.imports = {library::all(), model_.files, model_.path, model_.packages, true};
-  options.arguments = model_.arguments;
-  options.environment = environment_of(model_);
-  std::optional<lang::Decisions> decisions;
-  const auto& assume = model_.assume;
-  if (std::find(assume.begin(), assume.end(), lang::kAssumeZeros) == assume.end()) {
-    std::vector<lang::GivenValue> given;
-    given.reserve(assume.size());
-    for (const std::string& text : assume) given.push_back(lang::parse_given_value(text));
-    decisions.emplace(std::move(given));
-  }
-  options.notes = &notes_;
-  options.missing_hint = [release = model_.wheel.pytorch](const lang::Value& object) {
-    return way_out(object, release);
-  };
   // What the frames of an uncaught exception hold is there until the process ends.
   options.ends_uncaught = [&emitter] {
     emitter.flush();
     emitter.stop();
   };
+  std::optional<lang::Decisions> decisions = decisions_of(model_.assume);
   auto world = std::make_unique<World>(std::move(options), emitter, model_);
   {
     lang::Interp& interp = world->interp;
@@ -177,35 +217,7 @@ void ModelSource::run(Program& program, Sink& sink) {
     Repetition repetition(session, printed);
     if (model_.leave_out_repeats) interp.set_loop_watcher(&repetition);
     try {
-      // A model's file is imported: what it does when it is run as a program is no part of the
-      // model.
-      const std::string_view common = model_.is_script ? std::string_view() : kCommon;
-      const Ref<lang::Module> main =
-          interp.run(std::make_shared<const SourceText>(SourceText{"<names>", std::string(common)}),
-                     model_.is_script ? "__main__" : "scenario");
-      if (!model_.ops.empty()) {
-        std::vector<std::pair<std::string, lang::Value>> constants;
-        for (const auto& [name, expression] : model_.names)
-          constants.emplace_back(name, interp.evaluate(*main, expression));
-        add_custom_ops(session, model_.ops, constants);
-      }
-      if (model_.is_script) {
-        emitter.name_phases();
-        const std::shared_ptr<const SourceText>& text = model_.model ? model_.model : model_.loop;
-        lang::SourceFiles* const files = interp.options().imports.files.get();
-        if (text)
-          main->set(interp.intern("__file__"), interp.str(lang::whole_path(files, text->name)));
-        main->set(interp.intern("__package__"), lang::Value::none());
-      }
-      if (model_.model) interp.run_in(*main, model_.model);
-      for (const auto& [name, expression] : model_.names) {
-        if (model_.is_script) break;
-        main->set(interp.intern(name), interp.evaluate(*main, expression));
-      }
-      if (model_.setup) interp.run_in(*main, model_.setup);
-      if (model_.loop) interp.run_in(*main, model_.loop);
-      emitter.flush();
-      emitter.stop();
+      run_code(model_, session, emitter);
     } catch (const lang::UncaughtException& e) {
       emitter.stop();
       const bool is_oom =

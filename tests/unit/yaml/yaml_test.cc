@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 #include <limits>
+#include <sstream>
 
 #include "sim/yaml/yaml_fields.h"
 
@@ -67,6 +68,25 @@ TEST_CASE("numbers and truth are plain scalars by YAML's core rules") {
   CHECK(yaml::boolean(node("False")) == false);
   CHECK_FALSE(yaml::boolean(node("yes")));
   CHECK_FALSE(yaml::boolean(node("'true'")));
+}
+
+TEST_CASE("a text of one word is what it is in front of a line's end") {
+  std::istringstream words(
+      "x 7 1e-4 amp-bf16 SGD(lr=1e+4) true null Null NULL nullable a100-80gb ./a configs/a.py _x "
+      "a:b "
+      "a#b ... - = (x) a,b 0x1F 2.11");
+  for (std::string text; words >> text;) {
+    INFO(text);
+    const yaml::Node word = parse(text);
+    const yaml::Node line = parse(text + "\n");
+    CHECK(word.kind == line.kind);
+    CHECK(word.style == line.style);
+    CHECK(word.text == line.text);
+    CHECK(word.at.line == line.at.line);
+    CHECK(word.at.column == line.at.column);
+    CHECK(word.at.end_line == line.at.end_line);
+    CHECK(word.at.end_column == line.at.end_column);
+  }
 }
 
 TEST_CASE("what is not YAML is told with its place") {
