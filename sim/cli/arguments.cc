@@ -42,7 +42,9 @@ po::options_description describe(const CommandSpec& spec, const std::vector<std:
 /// Collects what was given, and every problem with it.
 class Reader {
  public:
-  explicit Reader(const CommandSpec& spec) : spec_(spec) {
+  /// `words`: of the command line, up to two dashes.
+  Reader(const CommandSpec& spec, std::vector<std::string> words)
+      : spec_(spec), words_(std::move(words)) {
     for (const OptionSpec& option : spec.options) names_.push_back(option.name);
   }
 
@@ -91,12 +93,27 @@ class Reader {
     std::string hint;
     if (!near.empty()) {
       hint = "did you mean '--" + std::string(near) + "'?";
+    } else if (knows("set") && has_script()) {
+      hint = "the script's own options come after '--': -- " + with_its_value(token);
     } else if (name.starts_with("--") && knows("set")) {
       hint = "keys of the scenario are given as --set " + bare + "=VALUE";
     }
     // The next word is the value of the option that was meant, not an argument too many.
     skips_value_ = name == token && !hint.empty() && (near.empty() || !find(near)->value.empty());
     add("", "unknown option '" + name + "'", std::move(hint));
+  }
+
+  /// Whether a script is run, which has options of its own.
+  [[nodiscard]] bool has_script() const {
+    return std::any_of(words_.begin(), words_.end(),
+                       [](const std::string& word) { return word.ends_with(".py"); });
+  }
+  /// An option that is none here, with the word behind it where that may be its value.
+  [[nodiscard]] std::string with_its_value(const std::string& token) const {
+    const auto at = std::find(words_.begin(), words_.end(), token);
+    if (words_.end() - at < 2 || token.find('=') != std::string::npos) return token;
+    const std::string& next = *(at + 1);
+    return next.starts_with('-') || next.ends_with(".py") ? token : token + " " + next;
   }
 
   void finish() {
@@ -129,6 +146,7 @@ class Reader {
     problems_.push_back(usage_problem(std::move(path), std::move(message), std::move(hint)));
   }
   const CommandSpec& spec_;
+  const std::vector<std::string> words_;
   std::vector<std::string_view> names_;
   std::vector<Problem> problems_;
   bool skips_value_ = false;
@@ -180,9 +198,9 @@ void usage_error(std::string path, std::string message, std::string hint) {
 
 Arguments Arguments::parse(const CommandSpec& spec, const std::vector<std::string>& given) {
   using po::command_line_style::style_t;
-  Reader reader(spec);
   const std::vector<std::string> words = with_long_names(spec, given);
   const po::options_description described = describe(spec, words);
+  Reader reader(spec, {words.begin(), std::find(words.begin(), words.end(), "--")});
   try {
     const auto dashes = std::find(words.begin(), words.end(), "--");
     po::command_line_parser parser(std::vector<std::string>(words.begin(), dashes));

@@ -64,6 +64,20 @@ TEST_CASE("every mistake of a command line is told at once, with a suggestion wh
         "error: unknown option '--batch'; keys of the scenario are given as --set batch=VALUE\n");
 }
 
+TEST_CASE("what no option is may be one of the script that is run") {
+  CHECK(refusal({"train.py", "--batch-size", "64", "--amp"}) ==
+        "error: unknown option '--batch-size'; the script's own options come after '--': "
+        "-- --batch-size 64\n"
+        "error: unknown option '--amp'; the script's own options come after '--': -- --amp\n");
+  CHECK(refusal({"--lr=3e-4", "train.py"}) ==
+        "error: unknown option '--lr'; the script's own options come after '--': -- --lr=3e-4\n");
+  CHECK(refusal({"--fromat", "json", "train.py"}) ==
+        "error: unknown option '--fromat'; did you mean '--format'?\n");
+  CHECK(refusal({"a.yaml", "--lr", "1", "--", "train.py"}) ==
+        "error: unknown option '--lr'; keys of the scenario are given as --set lr=VALUE\n"
+        "error: unexpected argument 'train.py'\n");
+}
+
 TEST_CASE("mistakes with values and arguments") {
   CHECK(refusal({}) == "error: missing argument SCENARIO\n");
   CHECK(refusal({"a", "batch=64"}) ==
