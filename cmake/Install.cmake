@@ -3,7 +3,7 @@ install(TARGETS tidemark RUNTIME DESTINATION bin)
 install(DIRECTORY configs DESTINATION share/tidemark PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY plots DESTINATION share/tidemark USE_SOURCE_PERMISSIONS
         FILES_MATCHING PATTERN "*.py" PATTERN "test_*.py" EXCLUDE PATTERN sample EXCLUDE PATTERN __pycache__ EXCLUDE)
-install(DIRECTORY validation/torch validation/pretend DESTINATION share/tidemark/validation USE_SOURCE_PERMISSIONS
+install(DIRECTORY validation/torch validation/pretend validation/scenarios DESTINATION share/tidemark/validation USE_SOURCE_PERMISSIONS
         PATTERN tests EXCLUDE PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY docs DESTINATION share/doc/tidemark)
 install(FILES README.md CHANGELOG.md DESTINATION share/doc/tidemark)

@@ -27,6 +27,7 @@ struct DeviceSpec {
   std::uint64_t bf16_flops_per_s = 0;
   std::uint64_t fp64_flops_per_s = 0;
   std::uint64_t fp8_flops_per_s = 0;
+  std::uint64_t fp16_accumulated_flops_per_s = 0;  ///< summed up in fp16; 0: as fp16
 };
 
 }  // namespace tidemark

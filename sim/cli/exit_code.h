@@ -11,6 +11,7 @@ enum class ExitCode : int {
   kIo = 4,               ///< a file cannot be read or written
   kAssertionFailed = 5,  ///< a claim about a result is false
   kInternal = 70,        ///< a bug in Tidemark
+  kUnfinished = 75,      ///< there was no time for all of it; the same command goes on
   kNoDevice = 77,        ///< a GPU is needed and there is none
 };
 

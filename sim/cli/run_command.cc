@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/cli/calibration_input.h"
 #include "sim/cli/command.h"
 #include "sim/cli/plot.h"
 #include "sim/cli/scenario_input.h"
@@ -194,8 +195,8 @@ class RunCommand final : public Command {
          kMachinesOption,
          kAssumeOption,
          kCompileOption,
-         {"calibration", "FILE", "the card as 'calibrate' measured it; another card is refused",
-          ""},
+         {"calibration", "FILE",
+          "a card as 'calibrate' measured it, or a name in configs/calibrations", ""},
          {"format", "text|json|csv", "how to print", "text"},
          {"top", "N", "list the N largest blocks at the peaks", "0"},
          {"at", "EVENT", "every live byte after an event: its number, or STEP:PHASE", ""},
@@ -259,25 +260,25 @@ class RunCommand final : public Command {
     options.is_last = true;
     std::optional<Calibration> calibration;
     if (args.has("calibration")) {
-      const std::string& file = args.value("calibration");
-      calibration = parse_calibration(
-          std::make_shared<const SourceText>(SourceText{file, read_whole_file(file, kMostOfYaml)}));
-      apply_calibration(*calibration, file, scenario.device, options.costs);
+      LoadedCalibration loaded = load_calibration(args.value("calibration"));
+      calibration = std::move(loaded.calibration);
+      apply_calibration(*calibration, loaded.name, scenario.device, options.costs);
     }
     options.keep_times = args.has("timeline") || args.has("host-timeline") ||
                          args.has("snapshot") || args.has("perfetto") || args.has("columns") ||
                          args.value("format") == "json";
     std::string printed;
     options.printed_before_error = &printed;
-    const RunResult result =
+    RunResult result =
         or_print(printed, args, out, [&] { return run_scenario(args, scenario, options); });
+    if (calibration) result.time_band = time_band_of(*calibration);
     if (args.has("why") && args.value("format") != "text") {
       out.write(diagnosis_json(diagnose(source, result)));
     } else {
       print(args, title, result, top.value_or(0), out);
       print_more(args, source, result, out);
       if (calibration && args.value("format") == "text")
-        out.write("\n" + calibration_note(*calibration, result));
+        out.write("\n" + calibration_note(*calibration, result, today()));
     }
     for (std::size_t i = 0; i < result.devices.size(); ++i)
       write_device_files(args, title, result, i);

@@ -73,7 +73,8 @@ class ValidateCommand final : public Command {
         "results kept by --save; 'snapshot:FILE' a recorded memory snapshot. Exit code 1 when a "
         "case differs, 77 when there is no PyTorch or no device (docs/validation.md says how to "
         "get one).",
-        {{"SCENARIO", "scenarios in YAML, training scripts, or request traces (.tmt)", true, true}},
+        {{"SCENARIO", "scenarios in YAML, training scripts, or request traces (.tmt)", false,
+          true}},
         {{"against", "TARGET", "torch, cuda, recorded:FOLDER or snapshot:FILE", "torch"},
          {"set", "KEY=VALUE", "override a parameter or a key of every scenario", "", true},
          {"variant", "NAME", "a variant of the scenario; 'all': every one", "", true},
@@ -81,18 +82,27 @@ class ValidateCommand final : public Command {
          {"torch", "VERSION", "the release to run, 2.4.0 to 2.15.0; made where it is not there",
           ""},
          {"alloc-conf", "CONF", "of request traces: PYTORCH_ALLOC_CONF", ""},
+         {"all", "", "all that this box can tell, of the SCENARIOs or those of Tidemark", ""},
+         {"report", "FILE", "with --all: where the tables go, Markdown or .json", ""},
+         {"minutes", "N", "with --all: begin nothing after them; the same command goes on", "55"},
          {"save", "FOLDER", "with --against torch or cuda: keep what was measured", ""},
          {"context", "N", "events shown before and after the first difference", "4"},
          {"format", "text|json|html", "how to print", "text"}},
         {{"tidemark validate configs/scenarios/*.yaml", "under PyTorch, now"},
          {"tidemark validate s.yaml --against torch --save results", "and keep the results"},
          {"tidemark validate s.yaml --against recorded:results", "with no PyTorch"},
+         {"tidemark validate --all --report box.md", "the tables of docs/trust.md for this box"},
          {"tidemark validate t.tmt --device t4", "a request trace under PyTorch's allocator"},
          {"tidemark validate s.yaml --against snapshot:snapshot.pickle --format html",
           "with a recording of a GPU"}}};
   }
 
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
+    if (args.has("all")) return run_all(args, out);
+    for (const char* option : {"report", "minutes"}) {
+      if (args.has(option)) usage_error(fmt::format("--{}", option), "is for --all");
+    }
+    if (args.positional().empty()) usage_error("SCENARIO", "is missing", "or give --all");
     const Target target = parse_target(args.value("against"));
     const bool measures = target.kind == Target::Kind::kTorch || target.kind == Target::Kind::kCuda;
     if (args.has("save") && !measures) usage_error("--save", "is for --against torch and cuda");
@@ -152,6 +162,32 @@ class ValidateCommand final : public Command {
   }
 
  private:
+  /// validation/torch/all.py, which calls this program for each case.
+  static ExitCode run_all(const Arguments& args, Output& out) {
+    if (!args.has("report")) usage_error("--report", "is needed with --all: where do tables go?");
+    for (const char* option : {"against", "set", "variant", "torch", "alloc-conf", "save"}) {
+      if (args.has(option)) usage_error(fmt::format("--{}", option), "is not for --all");
+    }
+    const SignalsHeld until_tidied;
+    std::vector<std::string> words{python(),
+                                   script_path("--all", "TIDEMARK_VALIDATION", "validation",
+                                               TIDEMARK_SOURCE_VALIDATION, "torch/all.py"),
+                                   std::filesystem::read_symlink("/proc/self/exe").string(),
+                                   "--report",
+                                   args.value("report"),
+                                   "--minutes",
+                                   args.value("minutes")};
+    if (args.has("device")) words.insert(words.end(), {"--device", args.value("device")});
+    words.insert(words.end(), args.positional().begin(), args.positional().end());
+    out.flush();
+    const int code = run_process(std::move(words), {});
+    for (const ExitCode known : {ExitCode::kDone, ExitCode::kDiffers, ExitCode::kInput,
+                                 ExitCode::kUnfinished, ExitCode::kNoDevice}) {
+      if (code == static_cast<int>(known)) return known;
+    }
+    throw IoError(fmt::format("--all: validation/torch/all.py ended with {}", code));
+  }
+
   /// A scenario of the command line, in one variant.
   struct Named {
     std::string path;

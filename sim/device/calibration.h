@@ -11,6 +11,7 @@
 #include "sim/base/source.h"
 #include "sim/device/cost_model.h"
 #include "sim/device/kernel_times.h"
+#include "sim/device/time_error.h"
 #include "sim/format/json_reader.h"
 
 namespace tidemark {
@@ -113,8 +114,13 @@ std::string calibration_yaml(const Calibration& calibration);
 Calibration parse_calibration(const std::shared_ptr<const SourceText>& source);
 
 /// The device and the costs as calibrated. Errors: InputError naming `name` when the calibration is
-/// of another card, or holds what is not modelled.
+/// of another card, or holds what is not modelled or cannot be.
 void apply_calibration(const Calibration& calibration, const std::string& name, DeviceSpec& device,
                        CostModel& costs);
+
+/// Between which shares of a simulated time the true one is expected: the widest interval of the
+/// measured shares and latencies. Where products or traffic are not measured, what published times
+/// say.
+TimeBand time_band_of(const Calibration& calibration);
 
 }  // namespace tidemark

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "sim/base/problem.h"
 #include "sim/device/calibration.h"
 #include "sim/device/calibration_keys.h"
+#include "sim/device/published_band.h"
 #include "sim/yaml/yaml_fields.h"
 
 // A calibration as a file, and onto a device: docs/formats/calibration.md.
@@ -174,6 +176,54 @@ Calibration parse_calibration(const std::shared_ptr<const SourceText>& source) {
   return calibration;
 }
 
+namespace {
+
+/// A file is shared and edited: what no card does is refused when it is loaded too.
+void refuse_what_cannot_be(const Calibration& calibration, const std::string& name) {
+  constexpr std::int64_t kPeak = 1000;
+  for (const CostKey& each : kCostKeys) {
+    const std::int64_t value = calibration.entry(each.key).value;
+    if (each.share != nullptr && (value < 1 || value > kPeak)) {
+      fail({}, name,
+           fmt::format("{} is {} thousandths of the card's peak: a card reaches 1 to {}", each.key,
+                       value, kPeak),
+           "measure again; rates in configs/devices are the peaks");
+    }
+  }
+  const std::int64_t context = calibration.entry("context_bytes").value;
+  if (context > static_cast<std::int64_t>(calibration.total_bytes / 2)) {
+    fail({}, name,
+         fmt::format("a CUDA context of {} bytes is more than half of the card's {}", context,
+                     calibration.total_bytes),
+         "something else was on the card when it was measured");
+  }
+}
+
+}  // namespace
+
+TimeBand time_band_of(const Calibration& calibration) {
+  for (const std::string_view key : {"matmul_share", "memory_share"}) {
+    if (calibration.entry(key).basis == Basis::kAssumed) return published_band();
+  }
+  constexpr std::int64_t kWhole = 1000;
+  TimeBand band{kWhole, kWhole, 0, true};
+  for (const CostKey& each : kCostKeys) {
+    const CalibrationEntry& entry = calibration.entry(each.key);
+    if (entry.basis == Basis::kAssumed || entry.value <= 0 || entry.low <= 0) continue;
+    // Twice the share is half the time; a latency is a time itself.
+    const bool is_share = each.share != nullptr;
+    const std::int64_t low = is_share ? kWhole * entry.value / std::max(entry.high, entry.value)
+                                      : kWhole * entry.low / entry.value;
+    const std::int64_t high =
+        is_share ? (kWhole * entry.value + entry.low - 1) / std::min(entry.low, entry.value)
+                 : (kWhole * entry.high + entry.value - 1) / entry.value;
+    band.low = std::min(band.low, low);
+    band.high = std::max(band.high, high);
+    band.count += entry.count;
+  }
+  return band;
+}
+
 void apply_calibration(const Calibration& calibration, const std::string& name, DeviceSpec& device,
                        CostModel& costs) {
   if (const std::string other = other_card(calibration, device); !other.empty())
@@ -185,6 +235,7 @@ void apply_calibration(const Calibration& calibration, const std::string& name, 
                      "modelled",
                      page));
   }
+  refuse_what_cannot_be(calibration, name);
   if (const CalibrationEntry& context = calibration.entry("context_bytes"); context.value > 0)
     device.context_bytes = static_cast<Bytes>(context.value);
   for (const CostKey& each : kCostKeys) {

@@ -28,6 +28,9 @@ std::uint64_t peak_rate(const DeviceSpec& device, CostPrecision precision) {
       return device.fp64_flops_per_s != 0 ? device.fp64_flops_per_s : device.fp32_flops_per_s / 2;
     case CostPrecision::kInt8:
       return or_fp32(device.fp16_flops_per_s);
+    case CostPrecision::kFp16Accumulated:
+      return or_fp32(device.fp16_accumulated_flops_per_s != 0 ? device.fp16_accumulated_flops_per_s
+                                                              : device.fp16_flops_per_s);
   }
   return device.fp32_flops_per_s;
 }
@@ -63,8 +66,11 @@ Nanoseconds kernel_ns(const CostModel& model, const DeviceSpec& device, const Co
                                         : share_of(device.memory_bytes_per_s, model.memory_share);
   const std::uint64_t arithmetic_rate =
       share_of(peak_rate(device, cost.precision), arithmetic_share(model, cost.kind));
-  return std::max({model.kernel_floor_ns, time_at(cost.bytes_moved, memory_rate),
-                   time_at(cost.flops, arithmetic_rate)});
+  const Nanoseconds own = std::max({model.kernel_floor_ns, time_at(cost.bytes_moved, memory_rate),
+                                    time_at(cost.flops, arithmetic_rate)});
+  const bool has_tf32 = device.tf32_flops_per_s != 0;
+  if (!cost.is_turned || (cost.precision == CostPrecision::kTf32 && !has_tf32)) return own;
+  return own + time_at(2 * cost.bytes_moved, memory_rate);
 }
 
 Nanoseconds driver_call_ns(const CostModel& model, DriverCall call, Bytes bytes) {

@@ -49,7 +49,8 @@ std::string initializer(const Device& device) {
   std::string numbers;
   for (const std::uint64_t rate :
        {spec.memory_bytes_per_s, spec.fp32_flops_per_s, spec.tf32_flops_per_s,
-        spec.fp16_flops_per_s, spec.bf16_flops_per_s, spec.fp64_flops_per_s, spec.fp8_flops_per_s})
+        spec.fp16_flops_per_s, spec.bf16_flops_per_s, spec.fp64_flops_per_s, spec.fp8_flops_per_s,
+        spec.fp16_accumulated_flops_per_s})
     numbers += fmt::format(", {}U", rate);
   return fmt::format(
       "{{{{{}, {}, {}U, {}U, {}, {}, {}, {}U, {}U, {}U{}}}, {}, {}, {}, {}U, {}, {}, {}, {}}}",

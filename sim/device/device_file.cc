@@ -24,6 +24,7 @@ constexpr yaml::Field kRateFields[] = {
     {"bf16", form::integer(1), "tensor cores"},
     {"fp64", form::integer(1), "dense, without sparsity"},
     {"fp8", form::integer(1), "tensor cores"},
+    {"fp16_accumulated", form::integer(1), "tensor cores that sum up in fp16 (default: fp16)"},
 };
 constexpr yaml::Map kRatesMap{kRateFields};
 
@@ -166,6 +167,7 @@ class Reader {
     spec.bf16_flops_per_s = rate("bf16");
     spec.fp64_flops_per_s = rate("fp64");
     spec.fp8_flops_per_s = rate("fp8");
+    spec.fp16_accumulated_flops_per_s = rate("fp16_accumulated");
     rates.done();
   }
 

@@ -28,6 +28,7 @@ enum class KernelClass : std::uint8_t {
   kReduction,
   kMatmul,
   kConvolution,
+  kTurnedConvolution,  ///< its operands lie in order; tensor cores read channels last
   kAttention,
 };
 
@@ -60,9 +61,11 @@ class Recorder {
 struct Backends {
   bool cudnn = true;  ///< torch.backends.cudnn.enabled
   bool cudnn_benchmark = false;
-  bool deterministic = false;  ///< torch.use_deterministic_algorithms
-  bool tf32 = false;
-  Bytes cudnn_workspace = 0;  ///< what each convolution is taken to ask for
+  bool deterministic = false;      ///< torch.use_deterministic_algorithms
+  bool tf32 = false;               ///< torch.backends.cuda.matmul.allow_tf32: products
+  bool cudnn_tf32 = true;          ///< torch.backends.cudnn.allow_tf32: convolutions
+  bool fp16_accumulation = false;  ///< torch.backends.cuda.matmul.allow_fp16_accumulation
+  Bytes cudnn_workspace = 0;       ///< what each convolution is taken to ask for
   bool cudnn_sdp = true;
   bool flash_sdp = true;
   bool mem_efficient_sdp = true;

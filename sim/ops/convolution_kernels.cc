@@ -107,9 +107,13 @@ std::string settings_text(std::string_view pass, const ConvolutionOptions& o) {
 void launch(Context& c, const Tensor& output, const Tensor& weight, const Tensor& input) {
   const auto per_value =
       static_cast<std::uint64_t>(weight.numel() / std::max<std::int64_t>(1, weight.size(0)));
+  // Source: docs/rules/convolution.md#6.
+  const bool is_depthwise = weight.size(1) == 1 && input.size(1) > 1;
+  const bool is_in_order = cudnn_format(input, weight) == MemoryFormat::kContiguous;
+  const bool is_turned = c.backends.cudnn && is_in_order && !is_depthwise;
   c.launch(input.device(), 2 * static_cast<std::uint64_t>(output.numel()) * per_value,
-           output.bytes() + weight.bytes() + input.bytes(), KernelClass::kConvolution,
-           input.dtype());
+           output.bytes() + weight.bytes() + input.bytes(),
+           is_turned ? KernelClass::kTurnedConvolution : KernelClass::kConvolution, input.dtype());
 }
 
 /// grad.to(memory_format): by what the strides suggest, not by what they allow.

@@ -107,12 +107,22 @@ enum class CostClass : std::uint8_t {
   kCopyDeviceToHost,
   kCopyDeviceToDevice,
 };
-enum class CostPrecision : std::uint8_t { kFp32, kTf32, kFp16, kBf16, kFp64, kInt8 };
+enum class CostPrecision : std::uint8_t {
+  kFp32,
+  kTf32,
+  kFp16,  ///< summed up in fp32, as all half precision is unless it is said
+  kBf16,
+  kFp64,
+  kInt8,
+  kFp16Accumulated,  ///< fp16, summed up in fp16
+};
 struct Cost {
   std::uint64_t flops = 0;
   std::uint64_t bytes_moved = 0;
   CostClass kind = CostClass::kElementwise;
   CostPrecision precision = CostPrecision::kFp32;
+  /// Of a convolution: what it reads and writes is laid channels last before it, and back after.
+  bool is_turned = false;
   friend bool operator==(const Cost&, const Cost&) = default;
 };
 

@@ -4,10 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "sim/device/published_band.h"
 #include "sim/format/json_writer.h"
 #include "sim/report/assumptions_report.h"
 #include "sim/report/duration.h"
 #include "sim/report/run_report.h"
+#include "sim/report/time_text.h"
 
 namespace tidemark {
 
@@ -48,6 +50,9 @@ class Writer {
             advice_.meeting, number);
     changes("What saves memory, but not enough", advice_.saving, number);
     useless();
+    out_ += fmt::format("\n{}", wrapped("Times are simulated, of all that the scenario does: " +
+                                            band_text(published_band()),
+                                        style_.width, 0));
     if (!advice_.not_for.empty()) {
       std::string names;
       for (const Remedy* remedy : advice_.not_for)
@@ -170,6 +175,7 @@ void write_standing(const Standing& standing, JsonWriter& json) {
   json.member("spare_bytes", standing.spare);
   json.member("retries", standing.retries);
   json.member("end_ns", std::int64_t{standing.end_ns});
+  write_time_band(json, published_band());
 }
 
 void write_changes(std::string_view key, const std::vector<AdvisedChange>& changes,

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <optional>
+#include <string_view>
 
 #include "sim/report/text.h"
 
@@ -19,13 +23,43 @@ Bytes bytes_of(const Calibration& calibration, std::string_view key) {
   return static_cast<Bytes>(calibration.entry(key).value);
 }
 
+/// Days from 1970 to a date written as 2026-11-01.
+std::optional<std::int64_t> day_of(std::string_view date) {
+  int year = 0;
+  unsigned month = 0;
+  unsigned day = 0;
+  const auto number = [&date](std::size_t at, std::size_t length, auto& into) {
+    const char* end = date.data() + at + length;
+    const auto [stop, error] = std::from_chars(date.data() + at, end, into);
+    return error == std::errc() && stop == end;
+  };
+  constexpr std::size_t kLength = 10;
+  if (date.size() < kLength || date[4] != '-' || date[7] != '-') return std::nullopt;
+  if (!number(0, 4, year) || !number(5, 2, month) || !number(8, 2, day)) return std::nullopt;
+  const std::chrono::year_month_day when{std::chrono::year(year), std::chrono::month(month),
+                                         std::chrono::day(day)};
+  if (!when.ok()) return std::nullopt;
+  return std::chrono::sys_days(when).time_since_epoch().count();
+}
+
+std::string age(std::string_view date, std::int64_t today) {
+  const std::optional<std::int64_t> then = day_of(date);
+  if (!then) return "of no known day";
+  const std::int64_t days = today - *then;
+  if (days < 0) return "dated after today";
+  constexpr std::int64_t kOld = 365;
+  return fmt::format("{} day{} old{}", days, days == 1 ? "" : "s",
+                     days > kOld ? ": drivers change, measure again" : "");
+}
+
 }  // namespace
 
-std::string calibration_note(const Calibration& calibration, const RunResult& result) {
+std::string calibration_note(const Calibration& calibration, const RunResult& result,
+                             std::int64_t today) {
   std::string out = fmt::format(
-      "Calibrated on {}{}, driver {}, {}: {} entries measured, {} interpolated, {} assumed\n",
+      "Calibrated on {}{}, driver {}, {} ({}): {} entries measured, {} interpolated, {} assumed\n",
       calibration.device, calibration.pretend ? " (the pretend GPU)" : "", calibration.driver,
-      calibration.date, calibration.count(Basis::kMeasured),
+      calibration.date, age(calibration.date, today), calibration.count(Basis::kMeasured),
       calibration.count(Basis::kInterpolated), calibration.count(Basis::kAssumed));
   const Version& version = result.devices.front().settings.version;
   const std::string simulated = fmt::format("{}.{}", version.major, version.minor);

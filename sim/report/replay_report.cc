@@ -11,6 +11,7 @@
 #include "sim/report/agreement_report.h"
 #include "sim/report/duration.h"
 #include "sim/report/run_report.h"
+#include "sim/report/time_text.h"
 
 namespace tidemark {
 
@@ -159,7 +160,9 @@ std::string table_text(const ReplayReport& report, const TextStyle& style) {
     table.add(std::move(row));
   }
   out += table.text(std::max<std::size_t>(style.width, 120));
-  out += "\nFragmentation: the share of what is reserved that live bytes do not need.\n";
+  out += fmt::format(
+      "\nFragmentation: the share of what is reserved that live bytes do not need.\n{}\n",
+      kDriverTimes);
   return out;
 }
 

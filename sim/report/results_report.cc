@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/format/json_writer.h"
-#include "sim/report/duration.h"
+#include "sim/report/time_text.h"
 
 namespace tidemark {
 namespace {
@@ -32,7 +32,7 @@ std::string for_people(const ResultsValue& value, Unit unit) {
     case Unit::kMillionths:
       return percent(number);
     case Unit::kNanoseconds:
-      return duration_text(value.integer);
+      return banded_text(value.integer);
     case Unit::kNone:
       break;
   }

@@ -7,6 +7,7 @@
 #include "sim/report/assumptions_report.h"
 #include "sim/report/headline.h"
 #include "sim/report/run_report.h"
+#include "sim/report/time_text.h"
 #include "sim/run/verdict.h"
 
 namespace tidemark {
@@ -132,11 +133,12 @@ void add_phases(JsonWriter& json, const RunResult& result, const DeviceResult& d
 }
 
 /// torch.cuda.memory_stats() at every mark().
-void add_points(JsonWriter& json, const DeviceResult& device) {
+void add_points(JsonWriter& json, const RunResult& result, const DeviceResult& device) {
   if (device.points.empty()) return;
   json.key("points").begin_array();
   for (const MeasuredPoint& point : device.points) {
     json.begin_object(true).member("name", point.name).member("event", point.event);
+    if (result.is_timed) json.member("time_ns", std::int64_t{point.time_ns});
     json.member("device_used_bytes", device.spec.total_bytes - point.device_free_bytes);
     json.key("stats").begin_object(true);
     for (const auto& [key, value] : flatten(point.statistics, device.settings.version))
@@ -176,7 +178,7 @@ void add_device(JsonWriter& json, const RunResult& result, const DeviceResult& d
   add_peak(json, "peak_allocated", result, device, device.peak_allocated, top);
   add_peak(json, "peak_reserved", result, device, device.peak_reserved, top);
   add_phases(json, result, device);
-  add_points(json, device);
+  add_points(json, result, device);
   add_ooms(json, result, device);
   if (!at.empty()) add_moment_blocks(json, result, device, at.front());
   json.end_object();
@@ -226,6 +228,7 @@ std::string run_json(const RunResult& result, const RunReportOptions& options) {
   json.member("verdict", ending_name(verdict.ending))
       .member("worst_device", std::uint64_t{verdict.device});
   if (result.is_timed) json.member("end_ns", std::int64_t{result.end_ns});
+  write_time(json, result);
   json.member("printed", result.printed);
   if (!result.packages.empty()) {
     json.key("packages").begin_array();

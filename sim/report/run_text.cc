@@ -7,6 +7,7 @@
 #include "sim/report/headline.h"
 #include "sim/report/live_report.h"
 #include "sim/report/run_report.h"
+#include "sim/report/time_text.h"
 #include "sim/run/verdict.h"
 
 namespace tidemark {
@@ -263,7 +264,8 @@ std::string run_text(const RunResult& result, const RunReportOptions& options,
     const DeviceResult& device = result.devices[i];
     out += title_lines(result, options, i, style);
     out += verdict(result, device, style);
-    if (i == 0) out += packages_line(result, style) + repeats(result);
+    if (i == 0)
+      out += time_line(result, style.width) + packages_line(result, style) + repeats(result);
     if (i == 0) add_part(out, assumptions_text(result, style));
     add_part(out, peaks(result, device, style));
     add_part(out, holders(device, style));

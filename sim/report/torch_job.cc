@@ -21,6 +21,8 @@ void write_backends(JsonWriter& json, const ops::Backends& backends) {
   json.key("backends").begin_object(true);
   json.member("cudnn", backends.cudnn).member("benchmark", backends.cudnn_benchmark);
   json.member("deterministic", backends.deterministic).member("tf32", backends.tf32);
+  json.member("cudnn_tf32", backends.cudnn_tf32);
+  json.member("fp16_accumulation", backends.fp16_accumulation);
   json.member("cudnn_sdp", backends.cudnn_sdp).member("flash", backends.flash_sdp);
   json.member("efficient", backends.mem_efficient_sdp).member("math", backends.math_sdp);
   json.end_object();

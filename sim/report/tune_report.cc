@@ -7,6 +7,7 @@
 #include "sim/format/json_writer.h"
 #include "sim/report/duration.h"
 #include "sim/report/run_report.h"
+#include "sim/report/time_text.h"
 
 namespace tidemark {
 
@@ -118,6 +119,7 @@ std::string tune_text(const TuneResult& result, const TuneReportOptions& options
       "\n{} settings tried{}; {}\n", result.tried, in_orders,
       result.is_refused ? "with room for all, those that need least" : "the best of them");
   out += settings_table(result, options, style);
+  out += wrapped(kDriverTimes, style.width, 0);
   if (has_orders(result)) {
     out += "\nOrder by order\n";
     Table table({Align::kLeft, Align::kRight, Align::kRight}, 2);

@@ -51,6 +51,8 @@ void read_backends(const yaml::Node& node, ops::Backends& backends,
   read("efficient", backends.mem_efficient_sdp);
   read("math", backends.math_sdp);
   read("tf32", backends.tf32);
+  read("cudnn_tf32", backends.cudnn_tf32);
+  read("fp16_accumulation", backends.fp16_accumulation);
   read("deterministic", backends.deterministic);
   map.done();
 }

@@ -11,6 +11,7 @@
 #include "sim/base/device_spec.h"
 #include "sim/base/rank.h"
 #include "sim/base/sim_time.h"
+#include "sim/device/time_error.h"
 #include "sim/program/event.h"
 #include "sim/program/source.h"
 
@@ -225,6 +226,7 @@ struct RunResult : RunBasis {
   std::uint64_t instructions = 0;  ///< executed, those that failed included
   Nanoseconds end_ns = 0;          ///< when the last work ends; 0 unless the run is timed
   bool is_timed = false;
+  TimeBand time_band;                 ///< how far the times may err
   bool took_default_pytorch = false;  ///< the scenario names no release
   bool ended_by_oom = false;          ///< the program did not handle its last failure
   std::string printed;                ///< what the model code printed

@@ -156,6 +156,8 @@ constexpr yaml::Field kBackendsFields[] = {
     {"efficient", kBoolean, "memory-efficient attention (default true)"},
     {"math", kBoolean, "attention by separate operators (default true)"},
     {"tf32", kBoolean, "TensorFloat-32 in products of matrices (default false)"},
+    {"cudnn_tf32", kBoolean, "TensorFloat-32 in convolutions (default true)"},
+    {"fp16_accumulation", kBoolean, "products of fp16 are summed up in fp16 (default false)"},
     {"deterministic", kBoolean, "torch.use_deterministic_algorithms (default false)"}};
 
 constexpr yaml::Field kScriptFields[] = {

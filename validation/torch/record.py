@@ -57,9 +57,15 @@ def say(text):
 
 def find_environment(cache, torch, python):
     """the program that runs Python on the pretend GPU. Errors: environment.Missing."""
+    if torch:
+        environment.check_release(torch)
     if os.environ.get("TIDEMARK_TORCH"):
         given = pathlib.Path(os.environ["TIDEMARK_TORCH"])
-        return given / "run" if given.is_dir() else given
+        given = given / "run" if given.is_dir() else given
+        version = environment.torch_folder(given)[1] if torch else ""
+        if not version.startswith(torch):
+            raise environment.Missing("TIDEMARK_TORCH has PyTorch %s, --torch asks for %s: unset one of them" % (version, torch))
+        return given
     path, version = own_torch(python) if python else (None, None)
     if version and (not torch or version.split("+")[0] == torch):
         key = hashlib.sha256(("%s %s" % (path, version)).encode()).hexdigest()[:12]

@@ -12,6 +12,7 @@ import math
 import os
 import random
 import sys
+import time
 import traceback
 import types
 import warnings
@@ -41,7 +42,9 @@ def set_backends(given):
     torch.backends.cuda.enable_mem_efficient_sdp(given["efficient"])
     torch.backends.cuda.enable_math_sdp(given["math"])
     torch.backends.cudnn.enabled, torch.backends.cudnn.benchmark = given["cudnn"], given["benchmark"]
-    torch.backends.cuda.matmul.allow_tf32 = given["tf32"]
+    torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = given["tf32"], given["cudnn_tf32"]
+    if given["fp16_accumulation"]:  # from 2.7 on
+        torch.backends.cuda.matmul.allow_fp16_accumulation = True
     if given["deterministic"]:
         torch.use_deterministic_algorithms(True)
 
@@ -52,13 +55,24 @@ class Phase:
     def __init__(self, name):
         self.name = name
 
+    begins = {}  # of a step's first phase, by the host's clock: its loop waits for the device at each step's end
+
     def __enter__(self):
+        step = self.name.rpartition(" ")[2].partition(".")[0]
+        if step.isdigit():
+            self.begins.setdefault(int(step), time.perf_counter_ns())
         set_metadata = getattr(torch.cuda.memory, "_set_memory_metadata", None)  # from 2.11 on
         if set_metadata:
             set_metadata(self.name)
 
     def __exit__(self, *error):
         return False
+
+
+def step_ns():
+    """a warm step: from the begin of the last but one to the last's; None where there are not three"""
+    begins = [Phase.begins[step] for step in sorted(Phase.begins)]
+    return begins[-1] - begins[-2] if len(begins) > 2 else None
 
 
 def namespace(job):
@@ -120,7 +134,7 @@ def run(job, out):
     ended, kept = execute(job, space)
     traces = torch.cuda.memory._snapshot()["device_traces"][:torch.cuda.device_count()]
     own = {text["name"] for text in job["texts"]}
-    measured.write(out, job["name"], traces, ended, job["command"], own)
+    measured.write(out, job["name"], traces, {**ended, "step_ns": step_ns()}, job["command"], own)
     del kept
     if ended["error"]:
         print("%s: %s" % (job["name"], ended["error"]), file=sys.stderr)

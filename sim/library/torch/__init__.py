@@ -96,7 +96,10 @@ def use_deterministic_algorithms(mode, *, warn_only=False):
 
 
 def set_float32_matmul_precision(precision):
-    _C.set_backend("tf32", precision != "highest")
+    if precision not in ("highest", "high", "medium"):
+        raise RuntimeError(f"Unknown precision: {precision}")
+    torch.backends.cuda.matmul.allow_tf32 = precision != "highest"
+    torch.backends._matmul_is_medium = precision == "medium"
 
 
 def compile(model=None, *, fullgraph=False, dynamic=None, backend="inductor", mode=None, options=None, disable=False):
@@ -116,7 +119,9 @@ def typename(obj):
 
 
 def get_float32_matmul_precision():
-    return "high" if _C.backend("tf32") else "highest"
+    if not _C.backend("tf32"):
+        return "highest"
+    return "medium" if torch.backends._matmul_is_medium else "high"
 
 
 def set_num_threads(count):

@@ -42,6 +42,7 @@ CostClass cost_class(ops::KernelClass kind) {
     case ops::KernelClass::kMatmul:
       return CostClass::kMatmul;
     case ops::KernelClass::kConvolution:
+    case ops::KernelClass::kTurnedConvolution:
       return CostClass::kConvolution;
     case ops::KernelClass::kAttention:
       return CostClass::kAttention;
@@ -63,6 +64,23 @@ constexpr CostPrecision precision_of(ops::ScalarType type) {
     default:
       return CostPrecision::kFp32;
   }
+}
+
+/// What tensor cores make of a kernel's type. Products compute in TF32 where the program allows it,
+/// convolutions unless it forbids it. Without cuDNN they are products.
+CostPrecision computed_in(const Cost& cost, const ops::Backends& b) {
+  const bool is_product = cost.kind == CostClass::kMatmul;
+  if (!is_product && cost.kind != CostClass::kConvolution) return cost.precision;
+  const bool takes_tf32 = is_product || !b.cudnn ? b.tf32 : b.cudnn_tf32;
+  if (cost.precision == CostPrecision::kFp32 && takes_tf32) return CostPrecision::kTf32;
+  if (cost.precision == CostPrecision::kFp16 && is_product && b.fp16_accumulation)
+    return CostPrecision::kFp16Accumulated;
+  return cost.precision;
+}
+
+constexpr bool on_tensor_cores(CostPrecision precision) {
+  return precision == CostPrecision::kTf32 || precision == CostPrecision::kFp16 ||
+         precision == CostPrecision::kBf16;
 }
 
 /// A gradient: its memory is not known beforehand.
@@ -223,11 +241,9 @@ void Emitter::launch(ops::Device device, std::uint64_t flops, std::uint64_t byte
     return;
   }
   if (stopped_ || (watch_ != nullptr && watch_->is_answering())) return;
-  Cost cost{flops, bytes_moved, cost_class(kind), precision_of(precision)};
-  // torch.backends.cuda.matmul.allow_tf32: off unless the program says otherwise.
-  if (backends_ != nullptr && backends_->tf32 && cost.kind == CostClass::kMatmul &&
-      cost.precision == CostPrecision::kFp32)
-    cost.precision = CostPrecision::kTf32;
+  Cost cost{flops, bytes_moved, cost_class(kind), precision_of(precision), false};
+  if (backends_ != nullptr) cost.precision = computed_in(cost, *backends_);
+  cost.is_turned = kind == ops::KernelClass::kTurnedConvolution && on_tensor_cores(cost.precision);
   push_launch(device, cost);
   if (details_ == nullptr || op_.data() != under_way_.op.data()) return;
   if (const ops::KernelShape shape = shape_under_way(); !shape.outputs.empty()) take_shape(shape);

@@ -31,6 +31,8 @@ bool* backend_switch(Session& session, std::string_view name) {
   if (name == "cudnn_benchmark") return &b.cudnn_benchmark;
   if (name == "deterministic") return &b.deterministic;
   if (name == "tf32") return &b.tf32;
+  if (name == "cudnn_tf32") return &b.cudnn_tf32;
+  if (name == "fp16_accumulation") return &b.fp16_accumulation;
   if (name == "cudnn_sdp") return &b.cudnn_sdp;
   if (name == "flash") return &b.flash_sdp;
   if (name == "efficient") return &b.mem_efficient_sdp;

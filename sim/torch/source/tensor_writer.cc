@@ -163,8 +163,9 @@ void TensorWriter::write_session() {
   image().put_text(c.op_label);
   const ops::Backends& b = c.backends;
   std::uint64_t switches = 0;
-  for (const bool on : {b.cudnn, b.cudnn_benchmark, b.deterministic, b.tf32, b.cudnn_sdp,
-                        b.flash_sdp, b.mem_efficient_sdp, b.math_sdp})
+  for (const bool on :
+       {b.cudnn, b.cudnn_benchmark, b.deterministic, b.tf32, b.cudnn_sdp, b.flash_sdp,
+        b.mem_efficient_sdp, b.math_sdp, b.cudnn_tf32, b.fp16_accumulation})
     switches = 2 * switches + (on ? 1 : 0);
   image().put(switches);
   image().put(b.cudnn_workspace);

@@ -51,6 +51,30 @@ TEST_CASE("a precision without a figure runs at the fp32 rate, fp64 at half of i
   CHECK(matmul(CostPrecision::kFp64) == 2'000'000'000);
 }
 
+TEST_CASE("products that are summed up in fp16 run at the card's own rate for them") {
+  const CostModel model;
+  DeviceSpec geforce = device();
+  const Cost product{1'560'000'000'000, 0, CostClass::kMatmul, CostPrecision::kFp16Accumulated};
+  CHECK(kernel_ns(model, geforce, product) == 250'000'000);  // no figure: as fp16
+  geforce.fp16_accumulated_flops_per_s = 16'000'000'000'000;
+  CHECK(kernel_ns(model, geforce, product) == 125'000'000);
+}
+
+TEST_CASE("a turned convolution moves its operands twice more, beside its own time") {
+  const CostModel model;
+  // 6e11 operations at 8e12 x 0.6: 125 ms. 85 MB at 1 GB/s x 0.85 are 100 ms, twice that 200 ms.
+  Cost convolution{600'000'000'000, 85'000'000, CostClass::kConvolution, CostPrecision::kFp16};
+  CHECK(kernel_ns(model, device(), convolution) == 125'000'000);
+  convolution.is_turned = true;
+  CHECK(kernel_ns(model, device(), convolution) == 325'000'000);
+  // Without tensor cores for TF32 nothing is turned.
+  convolution.precision = CostPrecision::kTf32;
+  CHECK(kernel_ns(model, device(), convolution) == 1'000'000'000);
+  DeviceSpec ampere = device();
+  ampere.tf32_flops_per_s = 4'000'000'000'000;
+  CHECK(kernel_ns(model, ampere, convolution) == 450'000'000);
+}
+
 TEST_CASE("copies to and from the host go over its link") {
   CostModel model;
   model.host_link_bytes_per_s = 2'000'000'000;

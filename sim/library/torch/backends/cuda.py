@@ -1,4 +1,5 @@
 import torch._C as _C
+from torch.backends import _precision
 
 
 def enable_cudnn_sdp(enabled):
@@ -33,17 +34,28 @@ def math_sdp_enabled():
     return _C.backend("math")
 
 
-class _Matmul:
+class _Matmul(_precision.Settings):
+    allow_fp16_reduced_precision_reduction = True
+    allow_bf16_reduced_precision_reduction = True
+
     @property
     def allow_tf32(self):
         return _C.backend("tf32")
 
     @allow_tf32.setter
     def allow_tf32(self, value):
-        _C.set_backend("tf32", value)
+        _precision.set("matmul", "tf32" if value else "ieee")
+
+    @property
+    def allow_fp16_accumulation(self):
+        return _C.backend("fp16_accumulation")
+
+    @allow_fp16_accumulation.setter
+    def allow_fp16_accumulation(self, value):
+        _C.set_backend("fp16_accumulation", value)
 
 
-matmul = _Matmul()
+matmul = _Matmul("matmul")
 
 
 class sdp_kernel:
