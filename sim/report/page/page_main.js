@@ -118,6 +118,7 @@ class Page {
     sections.append(...this.sections.map(s => s.root));
     for (const section of this.sections) section.show(section.timeline.moment, -1);
     const redraw = () => this.sections.forEach(s => { s.timeline.picture.now(); s.map.picture.now(); });
+    redraw();
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
     addEventListener('beforeprint', () => { document.querySelectorAll('details').forEach(d => { d.dataset.was = d.open; d.open = true; }); document.documentElement.classList.add('print'); redraw(); });
     addEventListener('afterprint', () => { document.querySelectorAll('details').forEach(d => { d.open = d.dataset.was === 'true'; }); document.documentElement.classList.remove('print'); redraw(); });
