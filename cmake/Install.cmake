@@ -7,8 +7,6 @@ install(DIRECTORY validation/torch validation/pretend validation/scenarios DESTI
         PATTERN tests EXCLUDE PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY docs DESTINATION share/doc/tidemark)
 install(FILES README.md CHANGELOG.md DESTINATION share/doc/tidemark)
-# The script of the pages of `tidemark report`, where tools/setup got it.
-install(FILES build/plotly/plotly/package_data/plotly.min.js DESTINATION share/tidemark/plots OPTIONAL)
 install(CODE "set(program \"$<TARGET_FILE:tidemark>\")\nset(made \"${PROJECT_BINARY_DIR}/made\")")
 install(SCRIPT ${CMAKE_CURRENT_LIST_DIR}/InstallMade.cmake)
 

@@ -27,11 +27,3 @@ install_packages() {
   # shellcheck disable=SC2086  # a list of words
   $as_root apt-get install -y -qq --no-install-recommends $missing
 }
-
-# Puts plotly, whose script the pages of `tidemark report` hold, into build/plotly: Debian's package comes without the script, so it is
-# PyPI's. Without a network everything else works; those pages and their test then need plotly from elsewhere.
-install_plotly() {
-  [ -f build/plotly/plotly/package_data/plotly.min.js ] && return 0
-  python3 -m pip install --quiet --root-user-action ignore --no-deps --target build/plotly plotly==7.1.0 ||
-    echo 'plotly could not be had from PyPI: tidemark report will ask for it, its test is skipped' >&2
-}

@@ -18,9 +18,17 @@ Problem usage_problem(std::string path, std::string message, std::string hint = 
   return Problem{{}, std::move(path), std::move(message), std::move(hint)};
 }
 
-po::options_description describe(const CommandSpec& spec) {
+/// Those options of the table that the words name; the others would be described for nothing.
+po::options_description describe(const CommandSpec& spec, const std::vector<std::string>& words) {
   po::options_description described;
+  const auto is_named = [&](std::string_view option) {
+    return std::ranges::any_of(words, [&](std::string_view word) {
+      if (!word.starts_with("--") || !word.substr(2).starts_with(option)) return false;
+      return word.size() == option.size() + 2 || word[option.size() + 2] == '=';
+    });
+  };
   for (const OptionSpec& option : spec.options) {
+    if (!is_named(option.name)) continue;
     const std::string name(option.name);
     if (option.value.empty()) {
       described.add_options()(name.c_str(), "");
@@ -172,9 +180,9 @@ void usage_error(std::string path, std::string message, std::string hint) {
 
 Arguments Arguments::parse(const CommandSpec& spec, const std::vector<std::string>& given) {
   using po::command_line_style::style_t;
-  const po::options_description described = describe(spec);
   Reader reader(spec);
   const std::vector<std::string> words = with_long_names(spec, given);
+  const po::options_description described = describe(spec, words);
   try {
     const auto dashes = std::find(words.begin(), words.end(), "--");
     po::command_line_parser parser(std::vector<std::string>(words.begin(), dashes));

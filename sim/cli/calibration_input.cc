@@ -82,7 +82,7 @@ LoadedCalibration load_calibration(const std::string& given) {
       given.find('/') != std::string::npos || given.ends_with(kEnding) || fs::exists(given, error);
   const std::string file = is_file ? given : shared_file(given);
   LoadedCalibration loaded{file, parse_calibration(std::make_shared<const SourceText>(
-                                     SourceText{file, read_whole_file(file)}))};
+                                     SourceText{file, read_whole_file(file, kMostOfYaml)}))};
   if (!is_file) refuse_unknown_origin(loaded);
   return loaded;
 }

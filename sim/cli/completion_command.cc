@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "sim/cli/command.h"
+#include "sim/cli/completion_values.h"
 #include "sim/cli/program.h"
-#include "sim/device/device.h"
 
 namespace tidemark::cli {
 
@@ -12,9 +12,10 @@ namespace {
 
 /// What a shell offers for a value.
 struct Offer {
-  enum class Kind : std::uint8_t { kNothing, kFiles, kFolders, kWords };
+  enum class Kind : std::uint8_t { kNothing, kFiles, kFolders, kWords, kAsked };
   Kind kind = Kind::kNothing;
   std::vector<std::string_view> words;
+  std::string_view option = {};  ///< of kAsked: the program is asked when the value is typed
 };
 
 std::vector<std::string_view> command_names() {
@@ -31,8 +32,17 @@ Offer offer_for(std::string_view stands_for) {
     return {Kind::kWords, std::move(choices)};
   if (stands_for == "FILE") return {Kind::kFiles, {}};
   if (stands_for == "FOLDER") return {Kind::kFolders, {}};
-  if (stands_for == "ID") return {Kind::kWords, device_ids()};
+  if (stands_for == "ID") return {Kind::kWords, device_names_to_offer()};
   return {};
+}
+
+Offer offer_for(const OptionSpec& option) {
+  for (const std::string_view asked : {"set", "over", "variant", "model"}) {
+    const bool is_it = option.name == asked || (option.name.starts_with(asked) &&
+                                                option.name.substr(asked.size(), 1) == "-");
+    if (is_it && option.value != "ID") return {Offer::Kind::kAsked, {}, asked};
+  }
+  return offer_for(option.value);
 }
 
 /// Arguments are files but where their name says otherwise.
@@ -88,6 +98,7 @@ std::string bash_offer(const Offer& offer) {
   std::string out;
   if (offer.kind == Offer::Kind::kFiles) out += "what=files ";
   if (offer.kind == Offer::Kind::kFolders) out += "what=folders ";
+  if (offer.kind == Offer::Kind::kAsked) out += fmt::format("what=asked option={} ", offer.option);
   if (!offer.words.empty()) out += "words=" + quoted(joined(offer.words, " ")) + " ";
   return out.empty() ? "what=nothing " : out;
 }
@@ -97,11 +108,22 @@ std::string bash_script() {
       first_lines("bash", "Source it, or install it as bash-completion/completions/tidemark.");
   out += R"bash(_tidemark() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command= what= words=
-  # Words are cut at '=' too: --format=te is three of them.
+  local option= key=
+  # Words are cut at '=' too: --format=te is three of them, --set device=rtx four.
+  local equals=0
   if [[ $current == '=' ]]; then
     current=
+    equals=$COMP_CWORD
   elif [[ $previous == '=' ]]; then
-    previous=${COMP_WORDS[COMP_CWORD - 2]}
+    equals=$((COMP_CWORD - 1))
+  fi
+  if ((equals > 0)); then
+    previous=${COMP_WORDS[equals - 1]}
+    if [[ $previous != -* ]]; then
+      key=$previous=
+      previous=${COMP_WORDS[equals - 2]}
+      [[ $previous == '=' ]] && previous=${COMP_WORDS[equals - 3]}
+    fi
   fi
   local first=1
   while [[ ${COMP_WORDS[first]} == --max-* ]]; do
@@ -127,7 +149,7 @@ std::string bash_script() {
       names.push_back(name);
       if (option.value.empty()) continue;
       if (option.letter != 0) name += fmt::format(" | -{}", option.letter);
-      const std::string offer = bash_offer(offer_for(option.value));
+      const std::string offer = bash_offer(offer_for(option));
       const auto same = std::find_if(lines.begin(), lines.end(),
                                      [&](const auto& line) { return line.second == offer; });
       if (same == lines.end()) {
@@ -146,6 +168,16 @@ std::string bash_script() {
   }
   out += R"bash(  esac
   COMPREPLY=()
+  if [[ $what == asked ]]; then
+    local file= each
+    for each in "${COMP_WORDS[@]:first + 1}"; do
+      [[ -z $file && -f $each ]] && file=$each
+    done
+    words=$("${COMP_WORDS[0]}" completion values --of "$option" --in "$file" --so-far "$key$current" 2>/dev/null)
+    words=${words//$key/}
+    # A key goes on with its value.
+    [[ $option == set && -z $key ]] && compopt -o nospace 2>/dev/null
+  fi
   case $what in
     files) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
     folders) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
@@ -175,6 +207,8 @@ std::string zsh_action(std::string_view stands_for, const Offer& offer) {
       return action + "_files -/";
     case Offer::Kind::kWords:
       return action + "(" + joined(offer.words, " ") + ")";
+    case Offer::Kind::kAsked:
+      return action + fmt::format(" _tidemark_values {}", offer.option);
   }
   return action;
 }
@@ -183,13 +217,22 @@ std::string zsh_option(const OptionSpec& option, const std::string& name) {
   std::string spec = option.repeats ? "*" : "";
   spec += name + (option.value.empty() ? "" : name.starts_with("--") ? "=" : "+");
   spec += "[" + escaped(option.help, "[]:\\") + "]";
-  if (!option.value.empty()) spec += zsh_action(option.value, offer_for(option.value));
+  if (!option.value.empty()) spec += zsh_action(option.value, offer_for(option));
   return quoted(spec);
 }
 
 std::string zsh_script() {
   std::string out = "#compdef tidemark\n";
   out += first_lines("zsh", "Install it as _tidemark in a folder of $fpath, or source it.");
+  out += R"zsh(# The program is asked: what it offers depends on the scenario of the line.
+_tidemark_values() {
+  local each file
+  for each in $words; do [[ -z $file && -f $each ]] && file=$each; done
+  local -a offered
+  offered=(${(f)"$(${_tidemark_program:-tidemark} completion values --of $1 --in "$file" --so-far "$PREFIX" 2>/dev/null)"})
+  if [[ $1 == set && $PREFIX != *=* ]]; then compadd -S '' -- $offered; else compadd -- $offered; fi
+}
+)zsh";
   out += "_tidemark() {\n  local context state line\n  local -a listed\n  listed=(\n";
   for (const auto& command : commands()) {
     const CommandSpec spec = command->spec();
@@ -247,6 +290,8 @@ std::string fish_offer(const Offer& offer) {
       return " -x -a '(__fish_complete_directories)'";
     case Offer::Kind::kWords:
       return " -x -a " + fish_quoted(joined(offer.words, " "));
+    case Offer::Kind::kAsked:
+      return fmt::format(" -x -a '(__tidemark_values {})'", offer.option);
   }
   return {};
 }
@@ -254,6 +299,18 @@ std::string fish_offer(const Offer& offer) {
 std::string fish_script() {
   std::string out =
       first_lines("fish", "Install it as fish/vendor_completions.d/tidemark.fish, or source it.");
+  out += R"fish(# The program is asked: what it offers depends on the scenario of the line.
+function __tidemark_values
+  set -l typed (commandline -opc)
+  set -l file ''
+  for each in $typed[2..-1]
+    if test -z "$file" -a -f "$each"
+      set file $each
+    end
+  end
+  $typed[1] completion values --of $argv[1] --in "$file" --so-far (commandline -ct) 2>/dev/null
+end
+)fish";
   out += "complete -c tidemark -f\n";
   for (const OptionSpec& option : program_options())
     out += fmt::format("complete -c tidemark -n __fish_use_subcommand -l {}{} -d {}\n", option.name,
@@ -268,7 +325,7 @@ std::string fish_script() {
     for (const OptionSpec& option : spec.options) {
       out += fmt::format("{} -l {}", begin, option.name);
       if (option.letter != 0) out += fmt::format(" -s {}", option.letter);
-      if (!option.value.empty()) out += fish_offer(offer_for(option.value));
+      if (!option.value.empty()) out += fish_offer(offer_for(option));
       out += " -d " + fish_quoted(option.help) + "\n";
     }
     const Offer offer = offer_for_arguments(spec);
@@ -283,10 +340,13 @@ class CompletionCommand final : public Command {
   [[nodiscard]] CommandSpec spec() const override {
     return {"completion",
             "print a script that completes command lines in a shell",
-            "Commands, options, the values of those that have a choice, devices and files. An "
-            "installed tidemark has its scripts where the shells look for them.",
-            {{"bash|zsh|fish", "the shell"}},
-            {},
+            "Commands, options, the values of those that have a choice, devices and files; keys, "
+            "values, variants and parameters of the scenario on the line. An installed tidemark "
+            "has its scripts where the shells look for them. The scripts ask for `values`.",
+            {{"bash|zsh|fish|values", "the shell"}},
+            {{"of", "set|over|variant|model|device", "values: the option that is typed", "set"},
+             {"in", "FILE", "values: the scenario", ""},
+             {"so-far", "TEXT", "values: what is typed of it", ""}},
             {{"tidemark completion bash >~/.local/share/bash-completion/completions/tidemark",
               "for bash; or source it"},
              {"tidemark completion zsh >~/.zfunc/_tidemark", "a folder of $fpath"},
@@ -295,6 +355,12 @@ class CompletionCommand final : public Command {
 
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& /*err*/) const override {
     const std::string& shell = args.positional()[0];
+    if (shell == "values") {
+      for (const std::string& each :
+           values_to_offer({args.value("of"), args.value("in"), args.value("so-far")}))
+        out.print("{}\n", each);
+      return ExitCode::kDone;
+    }
     out.write(shell == "bash" ? bash_script() : shell == "zsh" ? zsh_script() : fish_script());
     return ExitCode::kDone;
   }

@@ -21,7 +21,7 @@ class HelpCommand final : public Command {
     const TextStyle style{static_cast<std::size_t>(out.width()), out.colour()};
     out.write(args.positional().empty()
                   ? program_help(style)
-                  : command_help(find_command(args.positional()[0]).spec(), style));
+                  : command_help(make_command(args.positional()[0])->spec(), style));
     return ExitCode::kDone;
   }
 };

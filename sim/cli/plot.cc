@@ -16,8 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kTimelineScript = "timeline.py";
-constexpr std::string_view kReportScript = "report.py";
-constexpr std::string_view kSweepScript = "sweep_page.py";
 constexpr std::string_view kParquetScript = "to_parquet.py";
 
 std::string plot_script(std::string_view option, std::string_view script) {
@@ -63,12 +61,6 @@ int run_script(std::string_view option, std::string_view name, std::string_view 
   return code;
 }
 
-void write_page(std::string_view script, std::string_view data, const std::string& path) {
-  if (run_script("report", script, data, path) != 0) {
-    throw IoError("report: " + path + " was not written");  // the script has said why
-  }
-}
-
 }  // namespace
 
 void check_plot_name(const std::string& path) {
@@ -94,14 +86,6 @@ void draw_timeline(std::string_view timeline_json, std::string_view host_json,
                   " failed; it needs matplotlib (Debian: python3-matplotlib)");
   }
   throw IoError("--plot: " + path + " was not drawn");
-}
-
-void write_html_report(std::string_view report_json, const std::string& path) {
-  write_page(kReportScript, report_json, path);
-}
-
-void write_sweep_page(std::string_view page_json, const std::string& path) {
-  write_page(kSweepScript, page_json, path);
 }
 
 void write_parquet(std::string_view table_json, const std::string& path) {

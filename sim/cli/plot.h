@@ -17,13 +17,6 @@ void check_plot_name(const std::string& path);
 void draw_timeline(std::string_view timeline_json, std::string_view host_json,
                    const std::string& title, const std::string& path);
 
-/// Writes the page of `tidemark report` with plots/report.py, found as timeline.py is. Errors:
-/// IoError when the script, Python or its package plotly is missing, or the page cannot be written.
-void write_html_report(std::string_view report_json, const std::string& path);
-
-/// The same of a sweep (sweep_page_json()), with plots/sweep_page.py.
-void write_sweep_page(std::string_view page_json, const std::string& path);
-
 /// Writes results_columns_json() as Parquet with plots/to_parquet.py. Errors: as above, for
 /// pyarrow.
 void write_parquet(std::string_view columns_json, const std::string& path);

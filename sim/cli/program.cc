@@ -79,8 +79,8 @@ ExitCode dispatch(const std::vector<std::string>& given, std::string& asked, Out
     usage_error("", "unknown option '" + first + "'",
                 did_you_mean(first, {names.begin(), names.end()}));
   }
-  const Command& command = find_command(first);
-  const CommandSpec spec = command.spec();
+  const std::unique_ptr<Command> command = make_command(first);
+  const CommandSpec spec = command->spec();
   asked = spec.name;
   if (asks_for_help(rest)) {
     out.write(command_help(spec, style_of(out)));
@@ -88,7 +88,7 @@ ExitCode dispatch(const std::vector<std::string>& given, std::string& asked, Out
   }
   const Arguments arguments = Arguments::parse(spec, rest);
   asked.clear();
-  return command.run(arguments, out, err);
+  return command->run(arguments, out, err);
 }
 
 /// Problems of the command line itself point to the help; those of a file speak for themselves.
@@ -102,11 +102,12 @@ void report(const InputError& error, const std::string& asked, Output& err) {
 
 }  // namespace
 
-const Command& find_command(std::string_view name) {
+std::unique_ptr<Command> make_command(std::string_view name) {
   std::vector<std::string_view> names;
-  for (const auto& command : commands()) {
-    names.push_back(command->spec().name);
-    if (names.back() == name) return *command;
+  names.reserve(command_makers().size());
+  for (const CommandMaker& each : command_makers()) {
+    if (each.name == name) return each.make();
+    names.push_back(each.name);
   }
   usage_error("", "unknown command '" + std::string(name) + "'", did_you_mean(name, names));
 }

@@ -14,8 +14,15 @@ namespace tidemark::cli {
 /// Every command, in the order in which help lists them.
 const std::vector<std::unique_ptr<Command>>& commands();
 
+/// The same, by name and not yet made.
+struct CommandMaker {
+  std::string_view name;
+  std::unique_ptr<Command> (*make)();
+};
+std::span<const CommandMaker> command_makers();
+
 /// Errors: InputError for an unknown one, with a suggestion.
-const Command& find_command(std::string_view name);
+std::unique_ptr<Command> make_command(std::string_view name);
 
 /// The whole program but for the process around it: picks the command, runs it, and turns what went
 /// wrong into a message on `err` and an exit code. Never throws. `words`: the command line without

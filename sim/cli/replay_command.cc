@@ -127,9 +127,8 @@ void write_files(const Arguments& args, const Requests& trace, const ReplayResul
   const EventView view = view_of(trace, result, device);
   if (args.has("snapshot"))
     write_whole_file(args.value("snapshot"), snapshot_of(std::span(&view, 1), result.settings));
-  if (args.has("perfetto"))
-    write_whole_file(args.value("perfetto"), perfetto_of(std::span(&view, 1)));
-  if (args.has("columns")) write_folder(args.value("columns"), columns_of(view));
+  if (args.has("perfetto")) write_perfetto(std::span(&view, 1), {}, args.value("perfetto"));
+  if (args.has("columns")) write_columns(view, args.value("columns"));
 }
 
 class ReplayCommand final : public Command {

@@ -109,10 +109,9 @@ void write_exports(const Arguments& args, const RunResult& result) {
   if (args.has("snapshot")) {
     write_whole_file(args.value("snapshot"), snapshot_of(views, result.devices.front().settings));
   }
-  if (args.has("perfetto"))
-    write_whole_file(args.value("perfetto"), perfetto_of(views, result.host.samples));
+  if (args.has("perfetto")) write_perfetto(views, result.host.samples, args.value("perfetto"));
   for (std::size_t i = 0; args.has("columns") && i < views.size(); ++i) {
-    write_folder(file_of_device(args.value("columns"), i), columns_of(views[i]));
+    write_columns(views[i], file_of_device(args.value("columns"), i));
   }
 }
 
@@ -258,6 +257,7 @@ class RunCommand final : public Command {
     for (const Problem& warning : scenario.warnings) err.write(render_warning(warning));
     RunOptions options;
     options.threads = 0;
+    options.is_last = true;
     std::optional<Calibration> calibration;
     if (args.has("calibration")) {
       LoadedCalibration loaded = load_calibration(args.value("calibration"));

@@ -1,19 +1,20 @@
 // operator new and delete of the program: a run makes and drops some hundred thousand small objects
 // (values, tensors, nodes, list elements), and the C library's general allocator was a fifth of it.
 //
-//     arena   |16 16 16 16 ...|48 48 48 ...|32 32 32 ...|   small: one size a chunk of 64 KiB
-//     sizes_  |      1        |     3      |      2     |   in units of 16 bytes, by chunk
-//             ...
-//             |n|2560 ....|n|1280 ...|n|81920 ...           large: a header each, which names its
-//             size
+//     sizes_              |      1        |     3      |      2     |   in units of 16 bytes, by
+//     page
+//     ... |n|1280 |n|2560 |16 16 16 16 ...|48 48 48 ...|32 32 32 ...|
+//     <------------ large | small ------------>
 //
-// Objects up to kLargest bytes come from a range of addresses reserved once; each thread keeps a
-// list of free objects a size and the rest of one chunk a size. Larger ones (what vectors grow
-// through) are rounded up to a quarter of an octave and come from the second half of the range, one
-// after another, with one list a size for all threads. What is larger still, or finds no room in
-// the range, is malloc's. Memory is used again, never returned to the system: touching a page for
-// the first time costs more than all the rest, so the range asks for huge pages too. After
-// return_large_memory() what is larger than a megabyte is malloc's, which returns it.
+// A range of addresses is reserved once. From its middle on, objects up to kLargest bytes come from
+// chunks of one size each, which grow from a page to kChunk; each thread keeps a list of free
+// objects a size and the rest of one chunk a size. Larger ones (what vectors grow through) are
+// rounded up to a quarter of an octave and come from below the middle, one after another, with a
+// header that names their size and one list a size for all threads. What is larger still, or finds
+// no room in the range, is malloc's. Memory is used again, never returned to the system: touching a
+// page for the first time costs more than all the rest, so the range asks for huge pages too. Its
+// middle is the middle of one, so that a small run needs that one alone.
+// After return_large_memory() what is larger than a megabyte is malloc's, which returns it.
 
 #include <malloc.h>
 #include <sys/mman.h>
@@ -23,6 +24,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <new>
 
@@ -32,6 +34,7 @@ namespace {
 
 constexpr std::size_t kUnit = 16;
 constexpr std::size_t kLargest = 1024;
+constexpr std::size_t kPage = std::size_t{1} << 12U;
 constexpr std::size_t kChunk = std::size_t{1} << 16U;
 constexpr std::size_t kArena = std::size_t{1} << 34U;  ///< of small objects; as much of large ones
 constexpr std::size_t kHugePage = std::size_t{1} << 21U;
@@ -46,16 +49,16 @@ struct Shelf {
   FreeObject* first;  ///< objects given back
   char* begin;        ///< of the rest of the newest chunk, never handed out
   char* end;
+  std::size_t chunk;  ///< the newest chunk's size; 0: none yet
 };
-
 thread_local constinit std::array<Shelf, kLargest / kUnit + 1> shelves_{};
-constinit std::array<std::uint8_t, kArena / kChunk> sizes_{};
+constinit std::array<std::uint8_t, kArena / kPage> sizes_{};
 constinit std::mutex mutex_;
 
 // Set at the first request, which the C++ library makes before any thread starts.
-constinit std::uintptr_t arena_begin_ = 0;
-constinit std::size_t arena_bytes_ = 0;
-constinit std::size_t used_bytes_ = 0;  ///< of small objects; guarded by mutex_, as the following
+constinit std::uintptr_t middle_ = 0;
+constinit std::size_t arena_bytes_ = 0;  ///< on either side of it
+constinit std::size_t used_bytes_ = 0;   ///< of small objects; guarded by mutex_, as the following
 constinit std::size_t used_by_large_ = 0;
 constinit std::array<FreeObject*, 4 * (std::bit_width(kLargestShared) + 1)> free_large_{};
 constinit bool is_reserved_ = false;
@@ -74,23 +77,24 @@ void reserve_arena() {
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (range == MAP_FAILED) return;
   const auto begin = reinterpret_cast<std::uintptr_t>(range);
-  arena_begin_ = (begin + kHugePage - 1) / kHugePage * kHugePage;
-  arena_bytes_ = kArena;
-  // A wish: without huge pages all is the same. NOLINTNEXTLINE(performance-no-int-to-ptr)
-  madvise(reinterpret_cast<void*>(arena_begin_), 2 * kArena, MADV_HUGEPAGE);
+  middle_ = (begin + kArena) / kHugePage * kHugePage + kHugePage / 2;
+  arena_bytes_ = kArena - kHugePage / 2;
+  // A wish: without huge pages all is the same.
+  madvise(range, 2 * kArena + kHugePage, MADV_HUGEPAGE);
 }
 
-/// Gives `shelf` a chunk. Returns false when the arena has none left.
+/// Gives `shelf` a chunk. Returns false when the range has none left.
 bool open_chunk(Shelf& shelf, std::size_t units) {
-  tidemark::take_memory(kChunk);
+  const std::size_t bytes = std::clamp(2 * shelf.chunk, kPage, kChunk);
+  tidemark::take_memory(bytes);
   const std::lock_guard lock(mutex_);
   if (!is_reserved_) reserve_arena();
-  if (used_bytes_ == arena_bytes_) return false;
-  sizes_[used_bytes_ / kChunk] = static_cast<std::uint8_t>(units);
+  if (arena_bytes_ - used_bytes_ < bytes) return false;
+  std::memset(&sizes_[used_bytes_ / kPage], static_cast<int>(units), bytes / kPage);
   // An integer, so that "is it ours?" is one comparison. NOLINTNEXTLINE(performance-no-int-to-ptr)
-  shelf.begin = reinterpret_cast<char*>(arena_begin_ + used_bytes_);
-  shelf.end = shelf.begin + kChunk;
-  used_bytes_ += kChunk;
+  char* const chunk = reinterpret_cast<char*>(middle_ + used_bytes_);
+  used_bytes_ += bytes;
+  shelf = {shelf.first, chunk, chunk + bytes, bytes};
   return true;
 }
 
@@ -123,11 +127,10 @@ void* take_given_back(std::size_t size) {
   tidemark::take_memory(eighths * step);
   const std::lock_guard lock(mutex_);
   if (!is_reserved_) reserve_arena();
-  if (arena_bytes_ - std::min(arena_bytes_, used_by_large_) < eighths * step)
-    return from_malloc(bytes);
-  // NOLINTNEXTLINE(performance-no-int-to-ptr)
-  char* const begin = reinterpret_cast<char*>(arena_begin_ + kArena + used_by_large_);
+  if (arena_bytes_ - used_by_large_ < eighths * step) return from_malloc(bytes);
   used_by_large_ += eighths * step;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  char* const begin = reinterpret_cast<char*>(middle_ - used_by_large_);
   *reinterpret_cast<std::size_t*>(begin) = size;
   return begin + kHeader;
 }
@@ -155,9 +158,9 @@ void* operator new(std::size_t bytes) {
 }
 
 void operator delete(void* object) noexcept {
-  const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(object) - arena_begin_;
+  const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(object) - middle_;
   if (offset >= arena_bytes_) [[unlikely]] {
-    if (offset < 2 * arena_bytes_) {
+    if (middle_ - reinterpret_cast<std::uintptr_t>(object) <= arena_bytes_) {
       give_back_large(object);
     } else {
       tidemark::give_memory(malloc_usable_size(object));
@@ -166,7 +169,7 @@ void operator delete(void* object) noexcept {
     return;
   }
   auto* const free_object = static_cast<FreeObject*>(object);
-  Shelf& shelf = shelves_[sizes_[offset / kChunk]];
+  Shelf& shelf = shelves_[sizes_[offset / kPage]];
   free_object->next = shelf.first;
   shelf.first = free_object;
 }

@@ -85,15 +85,6 @@ std::optional<ScenarioSource> program_of(const std::string& path, const Scenario
   return open_scenario(path, choice.overrides, choice.variant);
 }
 
-void write_folder(const std::string& folder,
-                  const std::vector<std::pair<std::string, std::string>>& files) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw IoError(folder + ": " + error.message());
-  const SignalsHeld all_or_none;
-  for (const auto& [name, content] : files) write_whole_file(folder + "/" + name, content);
-}
-
 std::vector<std::string> other_release_notes(const Arguments& args, const Snapshot& snapshot) {
   if (!args.has("pytorch")) return {};
   const Version version = parse_version("--pytorch", args.value("pytorch"));

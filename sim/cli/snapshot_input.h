@@ -45,10 +45,6 @@ inline constexpr OptionSpec kSetOption{"set", "KEY=VALUE",
 inline constexpr OptionSpec kVariantOption{"variant", "NAME", "a scenario: one of its variants",
                                            ""};
 
-/// Writes files into a folder, which is made when it is not there. Errors: IoError.
-void write_folder(const std::string& folder,
-                  const std::vector<std::pair<std::string, std::string>>& files);
-
 /// What is to be told where --pytorch names a release that did not write the recording.
 std::vector<std::string> other_release_notes(const Arguments& args, const Snapshot& snapshot);
 

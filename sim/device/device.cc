@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/problem.h"
+#include "sim/device/cloud_machines.h"
 #include "sim/device/device_names.h"
 #include "sim/device/known_devices.h"
 #include "sim/format/whole_file.h"
@@ -35,7 +36,10 @@ Device known_device(std::string_view name, const SourceSpan& at, const std::stri
                              fmt::format("say which: {}", fmt::join(meant, ", "))});
   }
   std::string hint = did_you_mean(name, known);
-  if (hint.empty()) hint = fmt::format("known are {}", fmt::join(device_ids(), ", "));
+  if (const std::vector<std::string_view> machines = cloud_machines_called(name); !machines.empty())
+    hint = fmt::format("say which machine: {}", fmt::join(machines, ", "));
+  if (hint.empty())
+    hint = fmt::format("`tidemark devices` lists the {} that are known", known_devices().size());
   throw InputError(
       Problem{at, key_path, fmt::format("unknown device '{}'", name), std::move(hint)});
 }
@@ -45,7 +49,8 @@ Device known_device(std::string_view name, const SourceSpan& at, const std::stri
 Device load_device(std::string_view name_or_path) {
   if (!is_path(name_or_path)) return known_device(name_or_path, {}, {});
   const std::string path(name_or_path);
-  return parse_device(std::make_shared<const SourceText>(SourceText{path, read_whole_file(path)}));
+  return parse_device(
+      std::make_shared<const SourceText>(SourceText{path, read_whole_file(path, kMostOfYaml)}));
 }
 
 Device load_device(std::string_view name_or_path, const ReadScope& scope, const std::string& folder,

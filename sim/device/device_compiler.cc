@@ -1,6 +1,7 @@
 // Writes the devices of the files that it is given as C++: device_compiler OUTPUT.cc FILE.yaml...
 // A part of the build: a program that starts reads no device file. Wrong files end it with their
 // problems.
+#include <algorithm>
 #include <exception>
 #include <fstream>
 #include <iterator>
@@ -79,8 +80,14 @@ int compile(const std::string& output, const std::vector<std::string>& paths) {
       "// Made from configs/devices/ by sim/device/device_compiler.cc.\n"
       "#include \"sim/device/known_devices.h\"\n\nnamespace tidemark {\nnamespace {\n\n";
   std::string rows;
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    const Device device = read(paths[i]);
+  std::vector<Device> devices;
+  devices.reserve(paths.size());
+  for (const std::string& path : paths) devices.push_back(read(path));
+  // By id: paths sort "gtx-1080-ti.yaml" before "gtx-1080.yaml".
+  std::sort(devices.begin(), devices.end(),
+            [](const Device& a, const Device& b) { return a.spec.id < b.spec.id; });
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const Device& device = devices[i];
     code += fmt::format("constexpr std::string_view kAliases{}[] = {{{}}};\n", i,
                         list(device.aliases).substr(1, list(device.aliases).size() - 2) +
                             (device.aliases.empty() ? "\"\"" : ""));

@@ -84,7 +84,8 @@ class UnzippedBytes final : public ByteSource {
   UnzippedBytes(std::unique_ptr<ByteSource> raw, std::string name)
       : raw_(std::move(raw)),
         name_(std::move(name)),
-        input_(std::make_unique_for_overwrite<char[]>(kInput)) {
+        room_(std::clamp<std::uint64_t>(raw_->file_bytes().value_or(kInput) + 1, 4096, kInput)),
+        input_(std::make_unique_for_overwrite<char[]>(room_)) {
     refill();
     const bool gzip = available_ >= 2 && static_cast<unsigned char>(input_[0]) == 0x1f &&
                       static_cast<unsigned char>(input_[1]) == 0x8b;
@@ -108,7 +109,7 @@ class UnzippedBytes final : public ByteSource {
  private:
   void refill() {
     position_ = 0;
-    available_ = raw_->read({input_.get(), kInput});
+    available_ = raw_->read({input_.get(), room_});
   }
   std::size_t copy_into(std::span<char> buffer) {
     const std::size_t held = std::min(buffer.size(), available_);
@@ -165,7 +166,8 @@ class UnzippedBytes final : public ByteSource {
   std::unique_ptr<ByteSource> raw_;
   std::string name_;
   static constexpr std::size_t kInput = std::size_t{256} << 10U;
-  std::unique_ptr<char[]> input_;  // not zeroed: most files are far smaller
+  std::size_t room_;               ///< as much as the file has, kInput at most
+  std::unique_ptr<char[]> input_;  // not zeroed
   std::size_t position_ = 0;
   std::size_t available_ = 0;
   bool gzip_ = false;

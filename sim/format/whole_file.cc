@@ -1,6 +1,7 @@
 #include "sim/format/whole_file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -55,7 +56,7 @@ bool is_regular_or_new(const std::string& path) {
   return stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode);
 }
 
-std::string read_whole_file(const std::string& path) {
+std::string read_whole_file(const std::string& path, std::size_t most) {
   const std::string file = path == "-" ? "/dev/stdin" : path;
   const std::unique_ptr<ByteSource> source = unzipped(bytes_of_file(file), path);
   std::string contents;
@@ -67,8 +68,12 @@ std::string read_whole_file(const std::string& path) {
     contents.resize(before + chunk);
     const std::size_t count = source->read({contents.data() + before, chunk});
     contents.resize(before + count);
+    if (contents.size() > most) {
+      throw InputError(Problem{
+          {}, {}, fmt::format("{}: more than {} MiB; it is read whole", path, most >> 20U), {}});
+    }
     if (count < chunk) return contents;
-    chunk = std::max(chunk, contents.size());
+    chunk = std::max(chunk, std::min(contents.size(), most + 1 - contents.size()));
   }
 }
 

@@ -1,15 +1,22 @@
 #pragma once
 
 #include <csignal>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
 
 namespace tidemark {
 
-/// A file's contents in memory, unzipped where they are gzip; "-" is standard input.
-/// Errors: IoError; InputError when gzip data are damaged.
-std::string read_whole_file(const std::string& path);
+/// The most bytes of a file that is read whole, and of one that is YAML: what yaml-cpp keeps of a
+/// text is up to ten times as large.
+inline constexpr std::size_t kMostOfFile = std::size_t{1} << 30U;
+inline constexpr std::size_t kMostOfYaml = std::size_t{64} << 20U;
+
+/// A file's contents in memory, unzipped where they are gzip; "-" is standard input. No more than
+/// twice `most` bytes are held while it is read.
+/// Errors: IoError; InputError when gzip data are damaged, or there are more than `most` bytes.
+std::string read_whole_file(const std::string& path, std::size_t most = kMostOfFile);
 
 /// Writes a file, gzipped where the name ends in ".gz" (the same bytes every time: no time stamp
 /// inside). It appears complete or not at all: written beside its place, then renamed. What is no

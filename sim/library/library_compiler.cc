@@ -99,7 +99,10 @@ std::uint8_t minor_of(std::string_view text, std::uint8_t fallback) {
 /// Reads the library; its problems are collected.
 class Compiler {
  public:
-  explicit Compiler(fs::path roots) : roots_(std::move(roots)) {}
+  explicit Compiler(fs::path roots) : roots_(std::move(roots)) {
+    // What hosts bind as built-ins, which are a table by id: these are small.
+    names().intern("__tidemark_session__");
+  }
 
   std::vector<File> read(const Root& root) {
     const fs::path folder = roots_ / root.folder;

@@ -136,7 +136,11 @@ std::int64_t Context::count_nonzero(const Tensor& mask) const {
     count_look(mask);
     return *known;
   }
-  return count_unknown ? count_unknown(mask) : 0;
+  if (!count_unknown) return 0;
+  const std::int64_t count = count_unknown(mask);
+  // All of it: what is made of the mask from now on agrees.
+  if (count > 0 && count == mask.numel() && mask.dtype() == ScalarType::kBool) note_all(mask);
+  return count;
 }
 
 void Context::read_value(const Tensor& tensor) {

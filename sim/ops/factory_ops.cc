@@ -88,14 +88,15 @@ Tensor randperm(Arguments& a) {
   const std::int64_t n = a.integer(0);
   if (n < 0) throw OpError(fmt::format("n must be non-negative, got {}", n));
   Tensor out = make(a, "randperm", {n}, ScalarType::kInt64, 1);
-  if (!out.is_cuda() || n == 0) return out;
+  if (!out.is_cuda()) return out;
   const LabelScope label(c, "randperm");
+  c.scratch(element_bytes(out.dtype()), out.device());  // whether the type can hold n
+  if (n == 0) return out;
   // The keys have as many bits as make a tie unlikely.
   const double dn = static_cast<double>(n);
   const double log_threshold = std::log(0.9) * 12;
   const double bits = std::min(64.0, std::ceil(std::log2(dn - (6 * dn * dn + 1) / log_threshold)));
   const ScalarType key = bits <= 32 ? ScalarType::kInt32 : ScalarType::kInt64;
-  c.scratch(8, out.device());
   const Tensor range = c.empty({n}, out.dtype(), out.device());
   const Tensor keys = c.empty({n}, key, out.device());
   const Tensor sorted = c.empty_like(keys);

@@ -13,6 +13,7 @@
 #include "sim/ops/reduction_ops.h"
 #include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
+#include "sim/ops/values/rule.h"
 
 namespace tidemark::ops {
 
@@ -45,10 +46,21 @@ void check_index(const Tensor& t) {
   throw OpError("tensors used as indices must be long, int, byte or bool tensors");
 }
 
+/// How many each mask of an index chose when it was first asked: backward chooses no others.
+using Counts = std::vector<std::int64_t>;
+
 /// A mask becomes one column of positions for each dimension that it covers. Source:
 /// at::native::expandTensors.
-void fill_positions(Context& c, const Tensor& self, const TensorList& indices, Positions& out) {
+void fill_positions(Context& c, const Tensor& self, const TensorList& indices, Counts& counts,
+                    Positions& out) {
+  std::size_t mask = 0;
+  std::int64_t held = 0;  // places that a mask of several dimensions has taken already
   for (const Tensor& index : indices) {
+    if (held > 0 && !index.defined()) {
+      --held;
+      continue;
+    }
+    held = 0;
     if (index.defined()) check_index(index);
     if (!index.defined() ||
         (index.dtype() != ScalarType::kBool && index.dtype() != ScalarType::kUInt8)) {
@@ -64,12 +76,11 @@ void fill_positions(Context& c, const Tensor& self, const TensorList& indices, P
                         to_string(index.sizes()), d, to_string(self.sizes()), at));
       }
     }
-    const Tensor found = nonzero_kernel(c, index, c.count_nonzero(index));
+    if (mask == counts.size()) counts.push_back(c.count_nonzero(index));
+    const Tensor found = nonzero_kernel(c, index, counts[mask++]);
     for (std::int64_t d = 0; d < index.dim(); ++d) out.tensors.push_back(select(found, 1, d));
+    held = index.dim() - 1;
   }
-  // A mask given once stands where placeholders for its further dimensions may follow.
-  while (out.tensors.size() > self.sizes().size() && !out.tensors.back().defined())
-    out.tensors.pop_back();
   if (out.tensors.size() > self.sizes().size()) {
     throw IndexError(fmt::format("too many indices for tensor of dimension {} (got {})", self.dim(),
                                  out.tensors.size()));
@@ -194,11 +205,11 @@ std::int64_t slice_of(const Tensor& self, const Positions& at) {
 /// Values are added in the order of their positions, which are sorted first. Source:
 /// index_put_with_sort_kernel. `checked`: the positions are compared with the bounds.
 void put_sorted(Context& c, const Tensor& self, const TensorList& indices, const Tensor& values,
-                bool checked) {
+                bool checked, Counts& counts) {
   const Tensor whole = contiguous(c, self);
   Positions at;
   at.moved = false;
-  fill_positions(c, self, indices, at);
+  fill_positions(c, self, indices, counts, at);
   const std::int64_t count = numel_of(at.shape);
   if (count == 0 || self.numel() == 0) return;
   const auto column = [&] { return c.empty(at.shape, ScalarType::kInt64, self.device()); };
@@ -274,7 +285,7 @@ void check_mask_index(const Tensor& self, const TensorList& indices) {
 namespace {
 
 void put_kernel(Context& c, const Tensor& self, const TensorList& indices, const Tensor& values,
-                bool accumulate) {
+                bool accumulate, Counts& counts) {
   // Filled where the mask says so. Source: canDispatchToMaskedFill.
   if (!accumulate && values.numel() == 1 && !values.is_cuda() && is_lone_mask(indices)) {
     check_mask_index(self, indices);
@@ -289,12 +300,12 @@ void put_kernel(Context& c, const Tensor& self, const TensorList& indices, const
     there = c.empty({}, self.dtype(), self.device());
   }
   if (accumulate && self.is_cuda()) {
-    put_sorted(c, self, indices, there, true);
+    put_sorted(c, self, indices, there, true, counts);
     return;
   }
   Positions at;
   at.written = true;
-  fill_positions(c, self, indices, at);
+  fill_positions(c, self, indices, counts, at);
   align_positions(c, at);
   const Dims shape = indexed_shape(self, at);
   if (!(broadcast(shape, there.sizes()) == shape)) {
@@ -317,14 +328,19 @@ TensorList saved_indices(const Backward& b, std::size_t count) {
   return out;
 }
 
-}  // namespace
-
-Tensor index_kernel(Context& c, const Tensor& self, const TensorList& indices) {
+Tensor read_kernel(Context& c, const Tensor& self, const TensorList& indices, Counts& counts) {
   Positions at;
-  fill_positions(c, self, indices, at);
+  fill_positions(c, self, indices, counts, at);
   align_positions(c, at);
   const Dims shape = indexed_shape(self, at);
   return c.empty_strided(shape, indexed_strides(self, at, shape), self.dtype(), self.device());
+}
+
+}  // namespace
+
+Tensor index_kernel(Context& c, const Tensor& self, const TensorList& indices) {
+  Counts counts;
+  return read_kernel(c, self, indices, counts);
 }
 
 Tensor index(Context& c, const Tensor& self, const TensorList& indices) {
@@ -333,29 +349,33 @@ Tensor index(Context& c, const Tensor& self, const TensorList& indices) {
   Op op(c, "index", "IndexBackward0", {&self}, {at(0), at(1), at(2), at(3)});
   op.gathers();
   save_indices(op, indices);
-  return op.result(index_kernel(c, self, indices),
-                   [sizes = self.sizes(), count = indices.size()](Backward& b) {
-                     b.grads[0] = zeros(b.c, sizes, b.grad().dtype(), b.grad().device());
-                     put_sorted(b.c, b.grads[0], saved_indices(b, count), b.grad(), false);
-                   });
+  Counts counts;
+  Tensor out = read_kernel(c, self, indices, counts);
+  return op.result(std::move(out), [sizes = self.sizes(), count = indices.size(),
+                                    counts = std::move(counts)](Backward& b) {
+    b.grads[0] = zeros(b.c, sizes, b.grad().dtype(), b.grad().device());
+    Counts chosen = counts;
+    put_sorted(b.c, b.grads[0], saved_indices(b, count), b.grad(), false, chosen);
+  });
 }
 
 namespace {
 
 /// Gradients of index_put: of what was written over, then of the values.
-auto index_put_backward(std::size_t count, const Tensor& values, bool accumulate) {
+auto index_put_backward(std::size_t count, const Tensor& values, bool accumulate, Counts counts) {
   return [count, accumulate, sizes = values.sizes(), dtype = values.dtype(),
-          device = values.device()](Backward& b) {
+          device = values.device(), counts = std::move(counts)](Backward& b) {
+    Counts chosen = counts;
     if (b.needs(0)) {
       if (accumulate) {
         b.grads[0] = b.grad();
       } else {
         const Tensor zero = b.c.empty(sizes, dtype, device);
         b.grads[0] = clone(b.c, b.grad());
-        put_kernel(b.c, b.grads[0], saved_indices(b, count), zero, false);
+        put_kernel(b.c, b.grads[0], saved_indices(b, count), zero, false, chosen);
       }
     }
-    if (b.needs(1)) b.grads[1] = index_kernel(b.c, b.grad(), saved_indices(b, count));
+    if (b.needs(1)) b.grads[1] = read_kernel(b.c, b.grad(), saved_indices(b, count), chosen);
   };
 }
 
@@ -365,8 +385,10 @@ Tensor index_put_(Context& c, const Tensor& self, const TensorList& indices, con
                   bool accumulate) {
   Op op(c, "index_put_", "IndexPutBackward0", {&self, &values});
   save_indices(op, indices);
-  put_kernel(c, self, indices, values, accumulate);
-  return op.in_place(self, index_put_backward(indices.size(), values, accumulate));
+  Counts counts;
+  put_kernel(c, self, indices, values, accumulate, counts);
+  return op.in_place(self,
+                     index_put_backward(indices.size(), values, accumulate, std::move(counts)));
 }
 
 Tensor index_put(Context& c, const Tensor& self, const TensorList& indices, const Tensor& values,
@@ -376,8 +398,10 @@ Tensor index_put(Context& c, const Tensor& self, const TensorList& indices, cons
   Op op(c, "index_put", "IndexPutBackward0", {&self, &values}, {at(0), at(1), at(2), at(3)});
   save_indices(op, indices);
   Tensor out = clone(c, self);
-  put_kernel(c, out, indices, values, accumulate);
-  return op.result(std::move(out), index_put_backward(indices.size(), values, accumulate));
+  Counts counts;
+  put_kernel(c, out, indices, values, accumulate, counts);
+  return op.result(std::move(out),
+                   index_put_backward(indices.size(), values, accumulate, std::move(counts)));
 }
 
 Tensor fill_(Context& c, const Tensor& self, const Tensor& value) {
@@ -427,7 +451,9 @@ Tensor gather(Context& c, const Tensor& self, std::int64_t dim, const Tensor& in
 
 Tensor nonzero(Context& c, const Tensor& self) {
   Op op(c, "nonzero", "", {}, {&self});
-  return op.result(nonzero_kernel(c, self, c.count_nonzero(self)), nullptr);
+  const Tensor found = nonzero_kernel(c, self, c.count_nonzero(self));
+  note_nonzero(self, found);
+  return op.result(found, nullptr);
 }
 
 Tensor masked_select(Context& c, const Tensor& self, const Tensor& mask) {

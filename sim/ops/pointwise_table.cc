@@ -1,15 +1,14 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "sim/base/check.h"
 #include "sim/ops/families.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
+#include "sim/ops/pointwise_entries.h"
 #include "sim/ops/pointwise_ops.h"
 #include "sim/ops/pointwise_rule.h"
 
@@ -375,91 +374,6 @@ constexpr PointwiseRule kBinary[] = {
     {"floor_divide", "", kXY, kBoth, "", ""},
 };
 
-constexpr std::string_view kSource = "docs/rules/pointwise.md#2, #3";
-
-constexpr bool takes_two(std::string_view parameters) {
-  return parameters.find("other") != std::string_view::npos;
-}
-constexpr std::size_t parameter_count(std::string_view parameters) {
-  std::size_t n = 1;
-  for (const char c : parameters) n += c == ',' ? 1 : 0;
-  return n;
-}
-
-template <const auto& kTable, std::size_t I>
-OpResult run(Arguments& a) {
-  if constexpr (takes_two(kTable[I].parameters)) {
-    return apply(a.context(), kTable[I], a.operand(0), a.operand(1));
-  } else {
-    return apply(a.context(), kTable[I], a.tensor(0));
-  }
-}
-
-template <const auto& kTable, std::size_t I>
-OpResult run_in_place(Arguments& a) {
-  if constexpr (takes_two(kTable[I].parameters)) {
-    return apply_in_place(a.context(), kTable[I], a.tensor(0), a.operand(1));
-  } else {
-    return apply_in_place(a.context(), kTable[I], a.tensor(0));
-  }
-}
-
-template <const auto& kTable, std::size_t I>
-OpResult run_with_flag(Arguments& a) {
-  return a.flag(parameter_count(kTable[I].parameters)) ? run_in_place<kTable, I>(a)
-                                                       : run<kTable, I>(a);
-}
-
-/// The op table's entries made from rules; keeps the texts.
-class Entries {
- public:
-  template <const auto& kTable, bool kFlag>
-  void add() {
-    add_each<kTable, kFlag>(std::make_index_sequence<std::size(kTable)>());
-  }
-  [[nodiscard]] std::vector<OpDef> defs() const {
-    std::vector<OpDef> out;
-    for (const Entry& e : entries_)
-      out.push_back({e.signature, e.where, e.run, kSource, e.releases});
-    return out;
-  }
-
- private:
-  struct Entry {
-    std::string signature;
-    std::string where;
-    OpResult (*run)(Arguments&);
-    Releases releases;
-  };
-  template <const auto& kTable, bool kFlag, std::size_t... I>
-  void add_each(std::index_sequence<I...> /*indices*/) {
-    (add_one(kTable[I], kFlag, &run<kTable, I>, &run_in_place<kTable, I>,
-             &run_with_flag<kTable, I>),
-     ...);
-  }
-  void add_one(const PointwiseRule& rule, bool flag, OpResult (*out_of_place)(Arguments&),
-               OpResult (*in_place)(Arguments&), OpResult (*with_flag)(Arguments&)) {
-    if (rule.where.empty()) return;
-    const std::string name(rule.name);
-    std::string parameters(rule.parameters);
-    const auto add = [&](std::string signature, std::string where, OpResult (*run)(Arguments&)) {
-      entries_.push_back({std::move(signature), std::move(where), run, rule.releases});
-    };
-    if (flag) {
-      add(name + "(" + parameters + ", bool inplace=False)", std::string(rule.where), with_flag);
-    } else {
-      add(name + "(" + parameters + ")", std::string(rule.where), out_of_place);
-    }
-    if (!rule.in_place || rule.where == "F") {
-      if (flag) add(name + "_(" + parameters + ")", "F torch", in_place);
-      return;
-    }
-    if (parameters.starts_with("operand")) parameters.replace(0, 7, "Tensor");
-    add(name + "_(" + parameters + ")", flag ? "F torch" : "torch method", in_place);
-  }
-  std::vector<Entry> entries_;
-};
-
 template <std::size_t N>
 constexpr const PointwiseRule& find(const PointwiseRule (&table)[N], std::string_view name) {
   for (const PointwiseRule& rule : table) {
@@ -577,15 +491,19 @@ Tensor binary_(Context& c, std::string_view name, const Tensor& self, const Tens
 }
 
 std::span<const OpDef> pointwise_rules() {
-  static const Entries kEntries = [] {
-    Entries entries;
-    entries.add<kUnary, false>();
-    entries.add<kActivations, true>();
-    entries.add<kPlainActivations, false>();
-    entries.add<kBinary, false>();
-    return entries;
+  static constexpr auto kDefs = [] {
+    constexpr auto& kOfUnary = pointwise_entries::kEntries<kUnary, false>;
+    constexpr auto& kWithFlag = pointwise_entries::kEntries<kActivations, true>;
+    constexpr auto& kOfPlain = pointwise_entries::kEntries<kPlainActivations, false>;
+    constexpr auto& kOfBinary = pointwise_entries::kEntries<kBinary, false>;
+    std::array<OpDef, kOfUnary.size() + kWithFlag.size() + kOfPlain.size() + kOfBinary.size()>
+        all{};
+    auto end = std::copy(kOfUnary.begin(), kOfUnary.end(), all.begin());
+    end = std::copy(kWithFlag.begin(), kWithFlag.end(), end);
+    end = std::copy(kOfPlain.begin(), kOfPlain.end(), end);
+    std::copy(kOfBinary.begin(), kOfBinary.end(), end);
+    return all;
   }();
-  static const std::vector<OpDef> kDefs = kEntries.defs();
   return kDefs;
 }
 

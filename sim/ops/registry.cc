@@ -1,9 +1,11 @@
 #include "sim/ops/registry.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
 #include "sim/ops/families.h"
+#include "sim/ops/op_family.h"
 
 namespace tidemark::ops {
 
@@ -57,20 +59,32 @@ std::optional<MemoryFormat> Arguments::memory_format(std::size_t i) const {
   return std::get<MemoryFormat>(values_[i]);
 }
 
+namespace {
+
+constexpr std::array kFamilies{
+    &shape_ops,       &composite_ops,    &pointwise_rules, &arithmetic_ops,
+    &activation_ops,  &factory_ops,      &reduction_ops,   &embedding_ops,
+    &indexing_ops,    &sort_ops,         &arrange_ops,     &softmax_ops,
+    &loss_ops,        &margin_losses,    &linear_ops,      &foreach_ops,
+    &convolution_ops, &attention_ops,    &recurrent_ops,   &transformer_ops,
+    &contraction_ops, &resampling_ops,   &padding_ops,     &pooling_ops,
+    &batch_norm_ops,  &norm_ops,         &product_ops,     &grouped_product_ops,
+    &repeating_ops,   &distance_ops,     &class_losses,    &scatter_reduce_ops,
+    &window_ops,      &counting_ops,     &unpooling_ops,   &complex_ops,
+    &fourier_ops,     &scattered_copies, &statistics_ops,  &linalg_ops,
+    &packed_copies};
+
+}  // namespace
+
+std::span<const OpDef> op_family(std::size_t index) { return kFamilies[index](); }
+
 std::span<const std::span<const OpDef>> op_families() {
-  static const std::array kFamilies{
-      shape_ops(),       composite_ops(),    pointwise_rules(), arithmetic_ops(),
-      activation_ops(),  factory_ops(),      reduction_ops(),   embedding_ops(),
-      indexing_ops(),    sort_ops(),         arrange_ops(),     softmax_ops(),
-      loss_ops(),        margin_losses(),    linear_ops(),      foreach_ops(),
-      convolution_ops(), attention_ops(),    recurrent_ops(),   transformer_ops(),
-      contraction_ops(), resampling_ops(),   padding_ops(),     pooling_ops(),
-      batch_norm_ops(),  norm_ops(),         product_ops(),     grouped_product_ops(),
-      repeating_ops(),   distance_ops(),     class_losses(),    scatter_reduce_ops(),
-      window_ops(),      counting_ops(),     unpooling_ops(),   complex_ops(),
-      fourier_ops(),     scattered_copies(), statistics_ops(),  linalg_ops(),
-      packed_copies()};
-  return kFamilies;
+  static const auto kAll = [] {
+    std::array<std::span<const OpDef>, kFamilies.size()> all;
+    std::ranges::transform(kFamilies, all.begin(), [](const auto family) { return family(); });
+    return all;
+  }();
+  return kAll;
 }
 
 }  // namespace tidemark::ops

@@ -8,7 +8,6 @@
 #include "sim/ops/pointwise_ops.h"
 #include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
-#include "sim/ops/values/rule.h"
 
 namespace tidemark::ops {
 
@@ -125,9 +124,7 @@ Tensor take_along_dim(Context& c, const Tensor& self, const Tensor& index,
 /// Where something is not zero, by dimension. What the columns hold is known of what they share.
 TensorList columns_of_nonzero(Context& c, const Tensor& self) {
   const Tensor wide = self.dim() == 0 ? unsqueeze(self, 0) : self;
-  const Tensor found = nonzero(c, wide);
-  note_nonzero(wide, found);
-  return unbind(c, found, 1);
+  return unbind(c, nonzero(c, wide), 1);
 }
 
 }  // namespace

@@ -4,17 +4,21 @@
 
 #include <algorithm>
 
+#include "sim/alloc/knob_values.h"
 #include "sim/format/json_writer.h"
+#include "sim/format/whole_file.h"
 #include "sim/report/agreement_report.h"
 #include "sim/report/explain_report.h"
 #include "sim/report/headline.h"
+#include "sim/report/page_events.h"
+#include "sim/report/page_files.h"
+#include "sim/report/page_text.h"
 
 namespace tidemark {
 
 namespace {
 
-constexpr std::size_t kPoints = kTimelinePoints;
-constexpr std::size_t kMostBlocks = 20'000;
+constexpr std::size_t kPoints = 2000;
 constexpr std::size_t kSites = 20;
 
 /// The sample with the most in each of at most kPoints stretches.
@@ -35,85 +39,11 @@ std::vector<std::size_t> highest_of_stretches(std::span<const Sample> samples, A
   return chosen;
 }
 
-void write_timeline(const HtmlReport& report, JsonWriter& json) {
-  const std::vector<RecordedAmounts::Point>& points = report.amounts->points;
-  json.key("timeline").begin_object().key("event").begin_array(true);
-  for (const RecordedAmounts::Point& point : points) json.value(std::uint64_t{point.event});
-  json.end_array();
-  using Member = Bytes MemorySample::*;
-  for (const auto& [name, member] :
-       {std::pair<std::string_view, Member>{"reserved", &MemorySample::reserved},
-        {"active", &MemorySample::active},
-        {"requested", &MemorySample::requested}}) {
-    json.key(name).begin_array(true);
-    for (const RecordedAmounts::Point& point : points)
-      json.value(std::uint64_t{point.sample.*member});
-    json.end_array();
-  }
-  json.key("label").begin_array(true);
-  for (const RecordedAmounts::Point& point : points) json.value(point.label);
-  json.end_array().end_object();
-}
-
 void write_host(const HtmlReport& report, JsonWriter& json) {
   json.key("host").begin_array();
   for (const HostPoint& point : report.host) {
     json.begin_object(true).member("event", point.event).member("held", point.held);
     json.member("pinned", point.pinned).member("maker", point.maker).end_object();
-  }
-  json.end_array();
-}
-
-/// A block has to be larger to be told by itself, so that at most kMostBlocks are.
-Bytes most_left_out(const MemoryPicture& picture) {
-  std::vector<Bytes> sizes;
-  for (const SegmentInfo& segment : picture.segments) {
-    for (const BlockInfo& block : segment.blocks) sizes.push_back(block.bytes);
-  }
-  if (sizes.size() <= kMostBlocks) return 0;
-  const auto place = sizes.begin() + static_cast<std::ptrdiff_t>(kMostBlocks);
-  std::ranges::nth_element(sizes, place, std::greater<>());
-  return *place;
-}
-
-void write_blocks(const MemoryPicture& picture, JsonWriter& json) {
-  const Bytes left_out = most_left_out(picture);
-  json.key("blocks").begin_array();
-  auto live = picture.live.begin();
-  for (const SegmentInfo& segment : picture.segments) {
-    const auto write = [&](std::uint64_t address, Bytes bytes, bool active,
-                           const std::string& maker) {
-      json.begin_object(true).member("segment", fmt::format("0x{:x}", segment.address));
-      json.member("offset", address - segment.address)
-          .member("bytes", bytes)
-          .member("live", active);
-      json.member("maker", maker).end_object();
-    };
-    // Small ones side by side are one, live where any of them is.
-    Bytes rest = 0;
-    std::size_t rest_blocks = 0;
-    bool rest_live = false;
-    const auto end_rest = [&](std::uint64_t end) {
-      if (rest_blocks == 0) return;
-      write(end - rest, rest, rest_live, fmt::format("{} small blocks", rest_blocks));
-      rest = 0;
-      rest_blocks = 0;
-      rest_live = false;
-    };
-    for (const BlockInfo& block : segment.blocks) {
-      const bool active = block.state != BlockState::kInactive;
-      while (active && live != picture.live.end() && live->address < block.address) ++live;
-      if (left_out > 0 && block.bytes <= left_out) {
-        rest += block.bytes;
-        ++rest_blocks;
-        rest_live = rest_live || active;
-        continue;
-      }
-      end_rest(block.address);
-      write(block.address, block.bytes, active,
-            active && live != picture.live.end() ? holder_text(*live) : std::string("free"));
-    }
-    end_rest(segment.address + segment.total_bytes);
   }
   json.end_array();
 }
@@ -179,15 +109,42 @@ std::string headline(const HtmlReport& report) {
          best_setting(report);
 }
 
-void write_purposes(const MemoryPicture& picture, JsonWriter& json) {
-  json.key("purposes").begin_array();
-  const auto purpose = [&json](std::string_view name, Bytes bytes) {
-    if (bytes > 0) json.begin_object(true).member("name", name).member("bytes", bytes).end_object();
-  };
-  for (std::size_t i = 0; i < kPurposeNames.size(); ++i)
-    purpose(kPurposeNames[i], picture.by_purpose[i]);
-  purpose("free in the cache", picture.reserved_bytes - picture.active_bytes);
-  json.end_array();
+/// A run as page.js reads it; returns the events.
+std::string write_run(const HtmlReport& report, JsonWriter& json) {
+  const MemoryPicture& picture = report.explanation->picture;
+  const TextStyle plain;
+  const std::string headline_text = headline(report);
+  json.begin_object().member("title", report.title).member("headline", headline_text);
+  json.member("failed", report.verdict ? !report.verdict->fits()
+                                       : headline_text.starts_with("OUT OF MEMORY"));
+  json.member("capacity", picture.capacity_bytes.value_or(0));
+  json.member("event", std::uint64_t{picture.event});
+  json.member("max_split", report.agreement->settings.knobs->max_split_bytes == kUnlimitedBytes
+                               ? Bytes{0}
+                               : report.agreement->settings.knobs->max_split_bytes);
+  json.member("answer", explain_text(*report.explanation, 5, plain));
+  std::string events = write_page_events(report, json);
+  write_host(report, json);
+  json.key("sites").begin_array();
+  for (std::size_t i = 0; i < std::min(kSites, picture.sites.size()); ++i) {
+    const CallSite& site = picture.sites[i];
+    json.begin_object(true).member("maker", std::string(maker_of(site.maker)));
+    json.member("purpose", kPurposeNames[static_cast<std::size_t>(site.purpose)])
+        .member("bytes", site.bytes)
+        .end_object();
+  }
+  json.end_array().key("settings").begin_array();
+  for (const SettingRow& row : report.settings) {
+    const std::string& text = row.setting;
+    json.begin_object(true).member("name", text.empty() ? std::string("(default)") : text);
+    json.member("peak_reserved", row.peak_reserved).member("ooms", row.ooms);
+    json.member("own", text == report.agreement->settings.text).end_object();
+  }
+  json.end_array().key("assumptions").begin_array();
+  json.value(agreement_text(*report.agreement, plain));
+  for (const std::string& line : report.assumptions) json.value(line);
+  json.end_array().end_object();
+  return events;
 }
 
 }  // namespace
@@ -209,39 +166,22 @@ std::vector<HostPoint> host_points(const RunResult& result) {
   return points;
 }
 
-std::string html_report_json(const HtmlReport& report) {
-  std::string out;
-  JsonWriter json(out);
-  const TextStyle plain;
-  json.begin_object()
-      .member("title", report.title)
-      .member("event", std::uint64_t{report.explanation->picture.event});
-  json.member("headline", headline(report));
-  json.member("answer", explain_text(*report.explanation, 5, plain));
-  write_timeline(report, json);
-  write_host(report, json);
-  write_purposes(report.explanation->picture, json);
-  write_blocks(report.explanation->picture, json);
-  json.key("sites").begin_array();
-  for (std::size_t i = 0; i < std::min(kSites, report.explanation->picture.sites.size()); ++i) {
-    const CallSite& site = report.explanation->picture.sites[i];
-    json.begin_object(true).member("maker", std::string(maker_of(site.maker)));
-    json.member("purpose", kPurposeNames[static_cast<std::size_t>(site.purpose)])
-        .member("bytes", site.bytes)
-        .end_object();
-  }
-  json.end_array().key("settings").begin_array();
-  for (const SettingRow& row : report.settings) {
-    const std::string& text = row.setting;
-    json.begin_object(true).member("name", text.empty() ? std::string("(default)") : text);
-    json.member("peak_reserved", row.peak_reserved).member("ooms", row.ooms);
-    json.member("own", text == report.agreement->settings.text).end_object();
-  }
-  json.end_array().key("assumptions").begin_array();
-  json.value(agreement_text(*report.agreement, plain));
-  for (const std::string& line : report.assumptions) json.value(line);
+std::string html_report(std::span<const HtmlReport> runs) {
+  std::string data;
+  JsonWriter json(data);
+  std::vector<std::string> events;
+  json.begin_object().key("runs").begin_array();
+  for (const HtmlReport& run : runs) events.push_back(base64(gzipped(write_run(run, json))));
   json.end_array().end_object().finish();
-  return out;
+  std::string title = runs.front().title;
+  if (runs.size() > 1) title += " and " + runs.back().title;
+  std::string page = page_head(title);
+  page += fmt::format("<noscript>{}</noscript>\n<main></main>\n<div id=\"tip\" hidden></div>\n",
+                      html_text(headline(runs.front())));
+  page += data_element(std::move(data));
+  for (std::size_t i = 0; i < events.size(); ++i)
+    page += fmt::format("<script type=\"text/plain\" id=\"events-{}\">{}</script>\n", i, events[i]);
+  return page + "<script>\n" + std::string(kPageScript) + "</script>\n</body>\n</html>\n";
 }
 
 }  // namespace tidemark

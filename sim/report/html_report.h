@@ -20,7 +20,7 @@ struct HostPoint {
   Bytes pinned = 0;
   std::string maker;  ///< when it changed, and by whom
 };
-/// A run's, the highest of each of at most 4000 stretches; none where less than a page was held.
+/// A run's, the highest of each of at most 2000 stretches; none where less than a page was held.
 std::vector<HostPoint> host_points(const RunResult& result);
 
 /// What a run comes to under one setting.
@@ -36,17 +36,15 @@ struct HtmlReport {
   const Explanation* explanation = nullptr;
   std::optional<Verdict> verdict;  ///< of a run; a recording has none
   const Agreement* agreement = nullptr;
-  const RecordedAmounts* amounts = nullptr;  ///< at most kTimelinePoints
-  std::span<const SettingRow> settings;      ///< ranked
-  std::span<const HostPoint> host;           ///< of a run; a recording does not tell
+  const Snapshot* snapshot = nullptr;
+  std::span<const SettingRow> settings;  ///< ranked
+  std::span<const HostPoint> host;       ///< of a run; a recording does not tell
   std::vector<std::string> assumptions;
 };
 
-/// What a timeline on the page keeps: the highest of as many stretches.
-inline constexpr std::size_t kTimelinePoints = 4000;
-
-/// The data of plots/report.py as JSON. Of more than 20,000 blocks it has the largest; the rest of
-/// a segment is told as one that has no name.
-std::string html_report_json(const HtmlReport& report);
+/// The page: one HTML file that holds its data, its style and its script (page/), and asks no
+/// network. Two runs stand side by side, with what differs before them. Cost: linear in the events.
+/// Requires: one run or two.
+std::string html_report(std::span<const HtmlReport> runs);
 
 }  // namespace tidemark

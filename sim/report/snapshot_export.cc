@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <unordered_map>
 
 #include "sim/format/json_writer.h"
+#include "sim/format/whole_file.h"
 #include "sim/report/replay_report.h"
 
 namespace tidemark {
@@ -42,7 +45,35 @@ std::vector<Nanoseconds> slice_times(const EventView& view) {
   return starts;
 }
 
-std::string quoted(std::string_view text) {
+/// The lines of a trace, put into its file some at a time.
+class TraceLines {
+ public:
+  explicit TraceLines(const std::string& path) : file_(path) {
+    text_ = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
+  }
+  void add(std::string_view line) {
+    if (!is_first_) text_ += ",\n";
+    is_first_ = false;
+    text_ += line;
+    if (text_.size() < kMost) return;
+    file_.append(text_);
+    text_.clear();
+  }
+  void finish() {
+    if (!is_first_) text_ += '\n';
+    text_ += "]}\n";
+    file_.append(text_);
+    file_.finish();
+  }
+
+ private:
+  static constexpr std::size_t kMost = std::size_t{1} << 20U;
+  FileWriter file_;
+  std::string text_;
+  bool is_first_ = true;
+};
+
+std::string json_text(std::string_view text) {
   std::string out;
   JsonWriter(out).value(text);
   return out;
@@ -51,12 +82,12 @@ std::string quoted(std::string_view text) {
 constexpr int kPhaseThread = 1;
 constexpr int kRequestThread = 2;
 
-void perfetto_names(std::size_t process, const EventView& view, std::vector<std::string>& lines) {
-  lines.push_back(fmt::format(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})",
-                              process, quoted(fmt::format("GPU {} {}", process, view.device))));
+void perfetto_names(std::size_t process, const EventView& view, TraceLines& lines) {
+  lines.add(fmt::format(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})",
+                        process, json_text(fmt::format("GPU {} {}", process, view.device))));
   for (const auto& [thread, name] :
        {std::pair(kPhaseThread, "phases"), std::pair(kRequestThread, "requests")}) {
-    lines.push_back(
+    lines.add(
         fmt::format(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":"{}"}}}})",
                     process, thread, name));
   }
@@ -76,66 +107,67 @@ std::string profiler_event(std::size_t process, const EventView& view, std::size
 }
 
 void perfetto_events(std::size_t process, const EventView& view,
-                     std::span<const Nanoseconds> starts, std::vector<std::string>& lines) {
+                     std::span<const Nanoseconds> starts, TraceLines& lines) {
   constexpr Nanoseconds kLongest = 500;
   for (std::size_t i = 0; i < view.events.size(); ++i) {
     const Event& event = view.events[i];
     const std::string at = microseconds(starts[i]);
     if (i < view.samples.size()) {
       const MemorySample& sample = view.samples[i];
-      lines.push_back(fmt::format(
+      lines.add(fmt::format(
           R"({{"ph":"C","name":"memory","pid":{},"ts":{},"args":{{"reserved":{},"active":{},"allocated":{},"requested":{}}}}})",
           process, at, sample.reserved, sample.active, sample.allocated, sample.requested));
     }
     const std::string_view label = i < view.labels.size() ? view.labels[i] : std::string_view();
     const std::string name = label.empty() ? std::string(action_name(event.action))
                                            : fmt::format("{} {}", action_name(event.action), label);
-    lines.push_back(fmt::format(
+    lines.add(fmt::format(
         R"({{"ph":"X","name":{},"cat":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{{"bytes":{},"address":{},"stream":{}}}}})",
-        quoted(name), action_name(event.action), process, kRequestThread, at,
+        json_text(name), action_name(event.action), process, kRequestThread, at,
         microseconds(std::min(kLongest, starts[i + 1] - starts[i])), event.bytes, event.address,
         event.stream));
     if (event.action == Action::kAlloc || event.action == Action::kFreeRequested) {
       const bool begins = event.action == Action::kAlloc;
-      lines.push_back(fmt::format(
+      lines.add(fmt::format(
           R"({{"ph":"{}","name":"block","cat":"block","id":{},"pid":{},"tid":{},"ts":{}{}}})",
           begins ? 's' : 'f', (std::uint64_t{process} << 32U) + event.id, process, kRequestThread,
           at, begins ? "" : R"(,"bp":"e")"));
-      if (i < view.samples.size()) lines.push_back(profiler_event(process, view, i, at));
+      if (i < view.samples.size()) lines.add(profiler_event(process, view, i, at));
     }
   }
 }
 
 void perfetto_phases(std::size_t process, const EventView& view,
-                     std::span<const Nanoseconds> starts, std::vector<std::string>& lines) {
+                     std::span<const Nanoseconds> starts, TraceLines& lines) {
   for (const SnapshotPhase& phase : view.phases) {
     if (phase.events == 0 || phase.name.empty()) continue;
-    lines.push_back(fmt::format(R"({{"ph":"B","name":{},"cat":"phase","pid":{},"tid":{},"ts":{}}})",
-                                quoted(phase.name), process, kPhaseThread,
-                                microseconds(starts[phase.first_event])));
-    lines.push_back(fmt::format(R"({{"ph":"E","pid":{},"tid":{},"ts":{}}})", process, kPhaseThread,
-                                microseconds(starts[phase.first_event + phase.events])));
+    lines.add(fmt::format(R"({{"ph":"B","name":{},"cat":"phase","pid":{},"tid":{},"ts":{}}})",
+                          json_text(phase.name), process, kPhaseThread,
+                          microseconds(starts[phase.first_event])));
+    lines.add(fmt::format(R"({{"ph":"E","pid":{},"tid":{},"ts":{}}})", process, kPhaseThread,
+                          microseconds(starts[phase.first_event + phase.events])));
   }
 }
 
 void perfetto_host(std::size_t process, bool is_timed, std::span<const HostSample> host,
-                   std::vector<std::string>& lines) {
+                   TraceLines& lines) {
   if (host.empty()) return;
-  lines.push_back(fmt::format(
-      R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":"host"}}}})", process));
+  lines.add(fmt::format(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":"host"}}}})",
+                        process));
   for (const HostSample& sample : host) {
-    lines.push_back(fmt::format(
+    lines.add(fmt::format(
         R"({{"ph":"C","name":"memory","pid":{},"ts":{},"args":{{"pageable":{},"pinned":{}}}}})",
         process, is_timed ? microseconds(sample.time_ns) : fmt::format("{}", sample.event),
         sample.pageable, sample.pinned_held));
   }
 }
 
-/// A NumPy array file, format 1.0. `type`: "<u8", "|u1".
+/// Writes a NumPy array file, format 1.0. `type`: "<u8", "|u1".
 template <class T, class Get>
-std::string npy(std::string_view type, std::size_t count, Get get) {
+void write_npy(const std::string& path, std::string_view type, std::size_t count, Get get) {
   constexpr std::size_t kAlign = 64;
   constexpr std::size_t kMagic = 10;
+  constexpr std::size_t kMost = std::size_t{1} << 20U;
   std::string header =
       fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({},), }}", type, count);
   header.append((kAlign - (kMagic + header.size() + 1) % kAlign) % kAlign, ' ');
@@ -144,13 +176,17 @@ std::string npy(std::string_view type, std::size_t count, Get get) {
   out += static_cast<char>(header.size() & 0xffU);
   out += static_cast<char>(header.size() >> 8U);
   out += header;
-  out.reserve(out.size() + count * sizeof(T));
+  FileWriter file(path);
   for (std::size_t i = 0; i < count; ++i) {
     auto value = static_cast<std::uint64_t>(static_cast<T>(get(i)));
     for (std::size_t byte = 0; byte < sizeof(T); ++byte, value >>= 8U)
       out += static_cast<char>(value & 0xffU);
+    if (out.size() < kMost) continue;
+    file.append(out);
+    out.clear();
   }
-  return out;
+  file.append(out);
+  file.finish();
 }
 
 }  // namespace
@@ -201,8 +237,9 @@ std::string snapshot_of(std::span<const EventView> devices, const AllocatorSetti
   return out;
 }
 
-std::string perfetto_of(std::span<const EventView> devices, std::span<const HostSample> host) {
-  std::vector<std::string> lines;
+void write_perfetto(std::span<const EventView> devices, std::span<const HostSample> host,
+                    const std::string& path) {
+  TraceLines lines(path);
   for (std::size_t i = 0; i < devices.size(); ++i) {
     perfetto_names(i, devices[i], lines);
     const std::vector<Nanoseconds> starts = slice_times(devices[i]);
@@ -211,21 +248,18 @@ std::string perfetto_of(std::span<const EventView> devices, std::span<const Host
   }
   const bool is_timed = !devices.empty() && !devices.front().times_ns.empty();
   perfetto_host(devices.size(), is_timed, host, lines);
-  std::string out = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    out += lines[i];
-    out += i + 1 < lines.size() ? ",\n" : "\n";
-  }
-  out += "]}\n";
-  return out;
+  lines.finish();
 }
 
-std::vector<std::pair<std::string, std::string>> columns_of(const EventView& view) {
-  std::vector<std::pair<std::string, std::string>> files;
+void write_columns(const EventView& view, const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw IoError(folder + ": " + error.message());
+  const SignalsHeld all_or_none;
   const std::size_t count = view.events.size();
-  const auto column = [&files, count]<class T>(std::string name, std::string_view type, T,
-                                               auto get) {
-    files.emplace_back(std::move(name) + ".npy", npy<T>(type, count, get));
+  const auto column = [&folder, count]<class T>(std::string_view name, std::string_view type, T,
+                                                auto get) {
+    write_npy<T>(fmt::format("{}/{}.npy", folder, name), type, count, get);
   };
   const auto event = [&view](std::size_t i) -> const Event& { return view.events[i]; };
   column("action", "|u1", std::uint8_t{}, [&](std::size_t i) { return event(i).action; });
@@ -245,7 +279,7 @@ std::vector<std::pair<std::string, std::string>> columns_of(const EventView& vie
           {"requested", &MemorySample::requested},
           {"inactive_split", &MemorySample::inactive_split},
           {"largest_free", &MemorySample::largest_free}}) {
-      column(std::string(name), "<u8", std::uint64_t{},
+      column(name, "<u8", std::uint64_t{},
              [&, m = member](std::size_t i) { return view.samples[i].*m; });
     }
   }
@@ -254,8 +288,7 @@ std::vector<std::pair<std::string, std::string>> columns_of(const EventView& vie
   json.begin_object().member("events", std::uint64_t{count}).key("actions").begin_array(true);
   for (const std::string_view name : kActionNames) json.value(name);
   json.end_array().end_object().finish();
-  files.emplace_back("columns.json", std::move(names));
-  return files;
+  write_whole_file(folder + "/columns.json", names);
 }
 
 void write_trace_file(const Requests& requests, const std::string& path) {

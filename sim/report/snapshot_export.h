@@ -35,15 +35,17 @@ EventView view_of(const DeviceResult& device, const Program& program);
 /// What torch.cuda.memory._dump_snapshot() would have written.
 std::string snapshot_of(std::span<const EventView> devices, const AllocatorSettings& settings);
 
-/// JSON for ui.perfetto.dev and chrome://tracing: a counter of the amounts, a slice for each phase
-/// and each request, a flow from each alloc to its free, and torch.profiler's "[memory]" for both;
-/// beside the devices a counter of the host's memory, where `host` has changes. Time is simulated
-/// time, or where there is none the event's number in microseconds.
-std::string perfetto_of(std::span<const EventView> devices, std::span<const HostSample> host = {});
+/// Writes JSON for ui.perfetto.dev and chrome://tracing: a counter of the amounts, a slice for each
+/// phase and each request, a flow from each alloc to its free, and torch.profiler's "[memory]" for
+/// both; beside the devices a counter of the host's memory, where `host` has changes. Time is
+/// simulated time, or where there is none the event's number in microseconds. Memory: a megabyte
+/// and 8 bytes an event. Errors: IoError.
+void write_perfetto(std::span<const EventView> devices, std::span<const HostSample> host,
+                    const std::string& path);
 
-/// Name and content of one NumPy file (.npy) a column, and columns.json, which names the actions by
-/// number.
-std::vector<std::pair<std::string, std::string>> columns_of(const EventView& view);
+/// Writes one NumPy file (.npy) a column into the folder, and columns.json, which names the actions
+/// by number. The folder is made when it is not there. Memory: a megabyte. Errors: IoError.
+void write_columns(const EventView& view, const std::string& folder);
 
 /// Writes the requests as a .tmt; what a mark may not hold is replaced by spaces. Errors: IoError.
 void write_trace_file(const Requests& requests, const std::string& path);

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include "sim/format/json_writer.h"
+#include "sim/report/page_files.h"
+#include "sim/report/page_text.h"
 #include "sim/report/text.h"
 #include "sim/study/advice/remedy.h"
 #include "sim/study/sweep/sweep_answer.h"
@@ -49,6 +51,15 @@ const SweepValue* value_of(const SweepCells& cells, const SweepCells::Cell& cell
                            : &cells.axes[axis].values[static_cast<std::size_t>(cell.at[axis])];
 }
 
+/// Of an axis of numbers.
+const SweepValue& largest_of(const SweepCells& cells, std::size_t axis) {
+  const std::vector<SweepValue>& values = cells.axes[axis].values;
+  return *std::max_element(values.begin(), values.end(),
+                           [](const SweepValue& a, const SweepValue& b) {
+                             return std::stoll(a.shown) < std::stoll(b.shown);
+                           });
+}
+
 /// "seq_len 512, train.precision fp32": a cell's settings but those of the answer's own axes.
 std::string other_settings(const SweepCells& cells, const SweepAnswer& answer,
                            const SweepCells::Cell& cell) {
@@ -77,13 +88,10 @@ std::string reach_sentence(const SweepCells& cells, const SweepAnswer& answer,
       human_bytes(best.result.peak_reserved), human_bytes(best.result.spare));
   const SweepValue* value = answer.main_axis ? value_of(cells, best, *answer.main_axis) : nullptr;
   if (value == nullptr) return fmt::format("Least is needed{}{}", where, figures);
-  const SweepCells::Axis& axis = cells.axes[*answer.main_axis];
-  const auto largest = std::max_element(axis.values.begin(), axis.values.end(),
-                                        [](const SweepValue& a, const SweepValue& b) {
-                                          return std::stoll(a.shown) < std::stoll(b.shown);
-                                        });
-  return fmt::format("{} goes up to {}{}{}{}", axis.name, value->shown, where,
-                     *value == *largest ? ", the largest that was tried" : "", figures);
+  return fmt::format(
+      "{} goes up to {}{}{}{}", cells.axes[*answer.main_axis].name, value->shown, where,
+      *value == largest_of(cells, *answer.main_axis) ? ", the largest that was tried" : "",
+      figures);
 }
 
 std::string effect_sentence(const SweepCells& cells, const SettingEffect& effect) {
@@ -111,18 +119,31 @@ std::string effect_sentence(const SweepCells& cells, const SettingEffect& effect
   return text + ".";
 }
 
-void write_answer(const SweepCells& cells, const SweepAnswer& answer, JsonWriter& json) {
-  json.member(
-      "headline",
-      fmt::format(
-          "{} of {} combinations fit; {} run out of memory{}.", grouped(answer.fits),
-          grouped(answer.fits + answer.ooms + answer.errors), grouped(answer.ooms),
-          answer.errors == 0 ? "" : fmt::format(", {} cannot be run", grouped(answer.errors))));
-  json.key("devices").begin_array();
-  for (const ReachAnswer& reach : answer.reaches) json.value(reach_sentence(cells, answer, reach));
-  json.end_array().key("effects").begin_array();
-  for (const SettingEffect& effect : answer.effects) json.value(effect_sentence(cells, effect));
+std::string sweep_headline(const SweepAnswer& answer) {
+  return fmt::format(
+      "{} of {} combinations fit; {} run out of memory{}.", grouped(answer.fits),
+      grouped(answer.fits + answer.ooms + answer.errors), grouped(answer.ooms),
+      answer.errors == 0 ? "" : fmt::format(", {} cannot be run", grouped(answer.errors)));
+}
+
+/// How far the main axis goes: by model and device the farthest cell that fits, -1 for none.
+void write_reach(const SweepCells& cells, const SweepAnswer& answer, JsonWriter& json) {
+  json.key("reach").begin_array();
+  for (const ReachAnswer& reach : answer.reaches) {
+    const SweepValue* value = reach.best && answer.main_axis
+                                  ? value_of(cells, cells.cells[*reach.best], *answer.main_axis)
+                                  : nullptr;
+    json.begin_object(true).member("model", reach.model).member("device", reach.device);
+    json.member("cell", reach.best ? static_cast<std::int64_t>(*reach.best) : std::int64_t{-1});
+    json.member("value", value == nullptr ? std::string() : value->shown);
+    json.member("is_largest", value != nullptr && *value == largest_of(cells, *answer.main_axis));
+    json.end_object();
+  }
   json.end_array();
+}
+
+void write_answer(const SweepCells& cells, const SweepAnswer& answer, JsonWriter& json) {
+  write_reach(cells, answer, json);
   const auto axis = [&](std::string_view name, std::optional<std::size_t> index) {
     index ? json.member(name, std::uint64_t{*index}) : json.key(name).null();
   };
@@ -182,33 +203,47 @@ void write_cells(const SweepCells& cells, JsonWriter& json) {
 
 }  // namespace
 
-std::string sweep_page_json(const ResultsFile& results, const std::string& where) {
+std::string sweep_page(const ResultsFile& results, const std::string& where) {
   const SweepOrigin& origin = results.origin();
   const SweepCells cells = load_cells(results, where, kMostCells);
-  std::string out;
-  JsonWriter json(out);
-  json.begin_object().member("title", cells.name.empty() ? origin.scenario_path : cells.name);
-  write_answer(cells, answer_of(cells), json);
+  const SweepAnswer answer = answer_of(cells);
+  std::string data;
+  JsonWriter json(data);
+  json.begin_object();
+  write_answer(cells, answer, json);
   write_axes(cells, json);
   write_cells(cells, json);
   std::string again = "tidemark run " + origin.scenario_path;
   if (!origin.variant.empty()) again += " --variant " + origin.variant;
   for (const std::string& text : origin.overrides)
     again += " " + change_options({{parse_override(text)}, {}});
-  json.member("again", again).member("scenario_text", origin.scenario_text);
-  json.key("rests_on").begin_array();
-  json.value(fmt::format("Tidemark {} ran {}, each combination on its own.", origin.program_version,
-                         origin.scenario_path));
-  json.value(
+  json.member("again", again).end_object().finish();
+
+  std::vector<std::string> reaches;
+  for (const ReachAnswer& reach : answer.reaches)
+    reaches.push_back(reach_sentence(cells, answer, reach));
+  std::vector<std::string> effects;
+  for (const SettingEffect& effect : answer.effects)
+    effects.push_back(effect_sentence(cells, effect));
+  std::vector<std::string> rests_on{
+      fmt::format("Tidemark {} ran {}, each combination on its own.", origin.program_version,
+                  origin.scenario_path),
       "Bytes are those that PyTorch's allocator would reserve, the CUDA context beside them; no "
-      "GPU was used.");
-  json.value(
+      "GPU was used.",
       "Time is simulated, of the whole scenario: an estimate. Compare it between combinations that "
-      "do the same work.");
-  json.value("Spare is what the device has free while the allocator holds its most.");
-  if (!where.empty()) json.value("Shown are the combinations with " + where + ".");
-  json.end_array().end_object().finish();
-  return out;
+      "do the same work.",
+      "Spare is what the device has free while the allocator holds its most."};
+  if (!where.empty()) rests_on.push_back("Shown are the combinations with " + where + ".");
+  std::string page = page_head(cells.name.empty() ? origin.scenario_path : cells.name);
+  page += fmt::format("<p class=\"verdict{}\">{}</p>\n", answer.fits == 0 ? " failed" : "",
+                      html_text(sweep_headline(answer)));
+  page += html_list(reaches);
+  if (!effects.empty()) page += "<h2>What the settings change</h2>\n" + html_list(effects);
+  page += "<main></main>\n<h2>What this rests on</h2>\n" + html_list(rests_on);
+  page += "<details><summary>The scenario</summary><pre>" + html_text(origin.scenario_text) +
+          "</pre></details>\n";
+  return page + data_element(std::move(data)) + "<script>\n" + std::string(kSweepScript) +
+         "</script>\n</body>\n</html>\n";
 }
 
 }  // namespace tidemark

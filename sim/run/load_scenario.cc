@@ -24,7 +24,7 @@ std::shared_ptr<const SourceText> scenario_text(const std::string& path) {
   source->name = path == "-" ? "<stdin>" : path;
   source->text = is_script_path(path)
                      ? scenario_of_script(std::filesystem::path(path).filename().string())
-                     : read_whole_file(path);
+                     : read_whole_file(path, kMostOfYaml);
   return source;
 }
 

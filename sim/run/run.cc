@@ -190,6 +190,7 @@ RunResult run_way(const Scenario& scenario, const RunOptions& options,
   model.watched = options.watched;
   model.details = options.details;
   model.leave_out_repeats = options.leave_out_repeats;
+  model.is_last = options.is_last;
   torch::ModelSource source(std::move(model), [&](std::string_view text) { printed += text; });
   try {
     source.run(program, simulator);

@@ -20,6 +20,8 @@ struct RunOptions {
   /// Steps that do what earlier ones did, to the byte, are not simulated again: see
   /// RunResult::repeats.
   bool leave_out_repeats = false;
+  /// The process ends soon after this run, which need not give back its memory.
+  bool is_last = false;
   /// Ranks of a job run at a time; 0: as many as there are processors.
   unsigned threads = 1;
   /// Takes what the code printed before an error ended it; null: that is lost.

@@ -10,8 +10,8 @@
 
 #include "sim/alloc/settings_parser.h"
 #include "sim/base/problem.h"
+#include "sim/device/cloud_machines.h"
 #include "sim/device/device.h"
-#include "sim/device/device_names.h"
 #include "sim/format/read_scope.h"
 #include "sim/run/alternatives.h"
 #include "sim/run/backends_reader.h"

@@ -4,7 +4,6 @@
     assume_test.py PATH/TO/tidemark
 """
 import html
-import importlib.util
 import json
 import os
 import pathlib
@@ -174,14 +173,12 @@ class Assumptions(unittest.TestCase):
             (None, "assume: s.py:9=true is without effect: nothing there depends on a value that is not known")])
 
     def test_the_page_of_a_run_tells_what_it_rests_on(self):
-        if importlib.util.find_spec("plotly") is None and not (ROOT / "build/plotly/plotly").is_dir():
-            self.skipTest("plotly is not installed (tools/setup gets it)")
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "s.py"
             path.write_text(HEAD + "import random\nrandom.random()\nif x.sum() > 5:\n    y = torch.zeros(2**20, device='cuda')\n"
                             "if torch.isnan(x.sum()):\n    pass\n", encoding="utf-8")
             done = subprocess.run([TIDEMARK, "report", path, "--device", "h100-sxm-80gb", "-o", path.with_suffix(".html")], cwd=ROOT,
-                                  capture_output=True, text=True, check=False, env={**os.environ, "TIDEMARK_PYTHON": sys.executable})
+                                  capture_output=True, text=True, check=False)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             page = html.unescape(path.with_suffix(".html").read_text(encoding="utf-8"))
         self.assertIn("x.sum() > 5: false, 1 time", page)
@@ -485,6 +482,41 @@ class Assumptions(unittest.TestCase):
         report = json.loads(done.stdout)
         self.assertEqual(report["printed"], "60000 10000 (32, 32) RGB (32, 32, 3)\ntorch.int64 torch.Size([4]) True\n")
         self.assertEqual([(n["line"], n["text"].split("'")[0]) for n in report["notes"]], [(3, "MNIST"), (3, "CIFAR10")])
+
+    def test_what_an_installed_package_chooses_by_values_is_all_and_told(self):
+        package = ("import torch\ndef pick(x):\n    kept = torch.where(x > 0)[0]\n    rest = x[x > 1]\n"
+                   "    rows = torch.masked_select(x, x > 2)\n    kinds = torch.unique(torch.arange(x.numel(), device='cuda')[kept] // 2)\n"
+                   "    return len(kept), rest, len(rows), len(kinds)\n")
+        own = ("import torch\nfrom picker import pick\nx = torch.randn(40, device='cuda', requires_grad=True)\n"
+               "kept, rest, rows, kinds = pick(x)\nrest.sum().backward()\nprint(kept, len(rest), rows, kinds)\n")
+
+        def run(body, *options):
+            with tempfile.TemporaryDirectory() as folder:
+                (pathlib.Path(folder) / "packages").mkdir()
+                (pathlib.Path(folder) / "packages" / "picker.py").write_text(package, encoding="utf-8")
+                (pathlib.Path(folder) / "s.py").write_text(body, encoding="utf-8")
+                done = subprocess.run([TIDEMARK, "run", "s.py", "--device", "h100-sxm-80gb", "--packages", "packages",
+                                       "--format", "json", *options], capture_output=True, text=True, check=False, cwd=folder)
+            return json.loads(done.stdout) if done.returncode == 0 else done.stderr
+
+        report = run(own)
+        self.assertEqual(report["printed"], "40 40 40 20\n")
+        told = [(n["line"], n["times"]) for n in report["notes"] if n["text"].startswith("how many are chosen here is not known: taken to be all")]
+        self.assertEqual(told, [(3, 1), (4, 1), (5, 1)])
+        self.assertTrue(report["notes"][0]["text"].endswith("picker.py:3=NUMBER, SHARE% or LOW..HIGH says otherwise"), report["notes"])
+        self.assertEqual(run(own, "--assume", "picker.py:4=25%")["printed"], "40 10 40 20\n")
+        self.assertEqual(run(own, "--assume", "picker.py:4=7", "--assume", "picker.py:5=1000")["printed"], "40 7 40 20\n")
+        both = run(own, "--assume", "picker.py:4=0%..50%")
+        self.assertEqual((both["printed"], len(both["alternatives"])), ("40 20 40 20\n", 2))
+        self.assertIn("a share is not from 0% to 100%", run(own, "--assume", "picker.py:4=130%"))
+        # What the user's own text chooses the user is asked for.
+        self.assertIn("s.py:3:1: error: a size depends on a value that is not known",
+                      run("import torch\nx = torch.randn(40, device='cuda')\nx[x > 0]\n"))
+
+    def test_a_mask_of_several_dimensions_stands_beside_other_indices(self):
+        report = self.run_script("y = torch.zeros(3, 4, 5, device='cuda')\nm = torch.ones(3, 4, device='cuda', dtype=torch.bool)\n"
+                                 "at = torch.zeros(12, device='cuda', dtype=torch.int64)\ny[m, at] = 1.0\nprint(y[m, at].shape, y[m, 1:3].shape)\n")
+        self.assertEqual(report["printed"], "torch.Size([12]) torch.Size([12, 2])\n")
 
 
 if __name__ == "__main__":

@@ -48,6 +48,18 @@ class Catalogues(unittest.TestCase):
         self.assertIn("79.2 GiB (85,017,755,648)", text)
         self.assertEqual(len(text.splitlines()), 2)
 
+    def test_devices_are_listed_by_what_people_call_them(self):
+        def listed(name):
+            return [line.split()[0] for line in run("devices", name).stdout.splitlines()[1:]]
+
+        self.assertEqual(listed("NVIDIA GeForce RTX 4060 Ti"), ["rtx-4060-ti-16gb", "rtx-4060-ti-8gb"])
+        self.assertEqual(listed("3080ti"), ["rtx-3080-ti"])
+        self.assertEqual(listed("ND96asr_v4"), ["standard_nd96asr_v4"])
+        self.assertIn("8 x NVIDIA A100-SXM4-40GB", run("devices", "p4d").stdout)
+        a100 = next(row for row in self.rows("devices", "a100-sxm-40gb"))
+        self.assertIn("p4d.24xlarge", a100["machines"].split())
+        self.assertEqual(a100["total_rests_on"], "verified")
+
     def test_ops_are_those_of_the_language_page(self):
         page = (ROOT / "docs/language.md").read_text(encoding="utf-8")
         rows = self.rows("ops")

@@ -209,6 +209,21 @@ class RunAndCheck(unittest.TestCase):
             code, out, _ = run("run", str(script), "--device", "h100", "--format", "json")
             self.assertEqual((code, out), (2, ""))
 
+    def test_optimizers_that_step_in_backward_make_one_step_of_a_pass(self):
+        program = ("import torch\nlayers = torch.nn.Sequential(*[torch.nn.Linear(8, 8) for _ in range(5)]).cuda()\n"
+                   "own = {p: torch.optim.SGD([p], lr=0.1, momentum=0.9) for p in layers.parameters()}\n"
+                   "def step(p):\n    own[p].step()\n    own[p].zero_grad()\n"
+                   "for p in layers.parameters():\n    p.register_post_accumulate_grad_hook(step)\n"
+                   "for _ in range(3):\n    layers(torch.ones(4, 8, device='cuda')).sum().backward()\n")
+        with tempfile.TemporaryDirectory() as folder:
+            script = pathlib.Path(folder, "train.py")
+            script.write_text(program, encoding="utf-8")
+            code, out, err = run("run", str(script), "--device", "h100", "--format", "json")
+            self.assertEqual((code, err), (0, ""))
+            phases = [phase["name"] for phase in json.loads(out)["devices"][0]["phases"]]
+            self.assertEqual([name for name in phases if name.startswith("backward")], ["backward 0", "backward 1", "backward 2"])
+            self.assertFalse([name for name in phases if name.startswith("optimizer")])
+
     def test_set_reaches_parameters_and_keys(self):
         small = json.loads(run("run", self.scenario, "--format", "json")[1])
         large = json.loads(run("run", self.scenario, "--format", "json", "--set", "batch=4096", "--set", "train.steps=1")[1])

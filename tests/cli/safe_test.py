@@ -3,6 +3,7 @@
 
     safe_test.py TIDEMARK
 """
+import gzip
 import os
 import pathlib
 import pickle
@@ -214,10 +215,24 @@ class Costs(Folder):
                             "print(len(vars(a)), list(vars(a))[:2], list(vars(a))[-1], hasattr(a, 'x4'), a.x99999)\n")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("50001 ['x1', 'x3'] x2 False 99999", done.stdout)
+        text = "s = ''.join(chr(97 + i % 26) if i % 3 else chr((233, 8364, 128512)[i // 3 % 3]) for i in range(200000))\n"
+        done = self.program(text + "print(sum(ord(s[i]) for i in range(len(s))) == sum(ord(c) for c in s), s[63:66] == s[63] + s[64] + s[65])\n"
+                            "print(s[-1] == s[199999], s[199999:] == s[-1:], s[200000:] == '', s[5:2:-1] == s[5] + s[4] + s[3], s[::-1][::-1] == s)\n")
+        self.assertEqual(done.stdout.split("\n")[:2], ["True True", "True True True True True"], done.stderr)
         params = "".join(f"  p{i}: {i}\n" for i in range(100000))
         done = run("run", self.put("s.yaml", f"schema_version: 1\ndevice: h100\nparams:\n{params}loop: pass\n"))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertLess(time.monotonic() - begun, 60)
+
+    def test_a_yaml_file_of_any_size_is_read_in_bounded_memory(self):
+        huge, packed = self.put("huge.yaml", ""), self.put("packed.yaml", "")
+        os.truncate(huge, 2 << 30)
+        with gzip.open(packed, "wb") as out:
+            for _ in range(80):
+                out.write(bytes(range(256)) * 30 * 128 + os.urandom(8192))
+        for file in (huge, packed):
+            done = run("check", file, limits=[(resource.RLIMIT_AS, 400 << 20)])
+            self.assertEqual((done.returncode, "more than 64 MiB" in done.stderr), (2, True), done.stderr)
 
     def test_eight_thousand_layers_are_no_endless_loop_for_ddp(self):
         done = self.program("import torch\nfrom torch import nn\nimport torch.distributed as dist\ndist.init_process_group('nccl')\n"

@@ -45,7 +45,8 @@ class Completes(unittest.TestCase):
         (["tidemark", "run", "--format", ""], {"text", "json", "csv"}),
         (["tidemark", "fit", "--format", "j"], {"json"}),
         (["tidemark", "run", "--device", "h100-n"], {"h100-nvl-94gb"}),
-        (["tidemark", "completion", ""], {"bash", "zsh", "fish"}),
+        (["tidemark", "run", "--device", "p4d."], {"p4d.24xlarge"}),
+        (["tidemark", "completion", ""], {"bash", "zsh", "fish", "values"}),
         (["tidemark", "help", "opti"], {"optimizers"}),
     ]
 
@@ -59,6 +60,8 @@ class Completes(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         (self.folder / "my scenario.yaml").touch()
         (self.folder / "own").mkdir()
+        (self.folder / "s.yaml").write_text("schema_version: 1\ndevice: t4\nparams: {width: 8, words: 2}\nvariants: {wide: {width: 64}}\n"
+                                            "loop: |\n  x = torch.zeros(width, device='cuda')\n", encoding="utf-8")
         self.script = self.folder / "script"
         made = run("completion", self.shell)
         self.assertEqual((made.returncode, made.stderr), (0, ""))
@@ -82,13 +85,21 @@ class Bash(Completes):
         for words, expected in self.CASES:
             self.assertEqual(self.offered(words), expected, words)
 
+    def test_values_of_the_scenario(self):
+        self.assertEqual(self.offered([TIDEMARK, "run", "s.yaml", "--set", "wi"]), {"width="})
+        self.assertEqual(self.offered([TIDEMARK, "run", "s.yaml", "--set", "device", "=", "h100-n"]), {"h100-nvl-94gb"})
+        self.assertEqual(self.offered([TIDEMARK, "run", "s.yaml", "--variant", ""]), {"wide"})
+        self.assertEqual(self.offered([TIDEMARK, "fit", "s.yaml", "--over", "w"]), {"width", "words"})
+        self.assertEqual(self.offered([TIDEMARK, "init", "new.yaml", "--model", "resnet18"]), {"resnet18"})
+        self.assertEqual(self.offered([TIDEMARK, "run", "none.yaml", "--variant", ""]), set())
+
     def test_a_value_behind_an_equals_sign(self):
         self.assertEqual(self.offered(["tidemark", "run", "--format", "=", "te"]), {"text"})
         self.assertEqual(self.offered(["tidemark", "run", "--format", "="]), {"text", "json", "csv"})
 
     def test_files_and_folders(self):
         self.assertEqual(self.offered(["tidemark", "run", "my"]), {"my scenario.yaml"})
-        self.assertEqual(self.offered(["tidemark", "run", "--events", ""]), {"my scenario.yaml", "own", "script"})
+        self.assertEqual(self.offered(["tidemark", "run", "--events", ""]), {"my scenario.yaml", "own", "s.yaml", "script"})
         self.assertEqual(self.offered(["tidemark", "run", "--columns", ""]), {"own"})
         self.assertEqual(self.offered(["tidemark", "run", "--top", ""]), set())
 
@@ -103,6 +114,10 @@ class Fish(Completes):
     def test_words(self):
         for words, expected in self.CASES:
             self.assertEqual(self.offered(words), expected, words)
+
+    def test_values_of_the_scenario(self):
+        self.assertEqual(self.offered([TIDEMARK, "run", "s.yaml", "--variant", "w"]), {"wide"})
+        self.assertEqual(self.offered([TIDEMARK, "run", "s.yaml", "--set", "device=h100-n"]), {"device=h100-nvl-94gb"})
 
     def test_files(self):
         self.assertIn("my scenario.yaml", self.offered(["tidemark", "run", "my"]))
@@ -130,7 +145,7 @@ class Zsh(Completes):
     def test_options(self):
         lines = self.ask(self.STUB, "argument", "run")
         self.assertIn("--format=[how to print]:text|json|csv:(text json csv)", lines)
-        self.assertTrue(any(line.startswith("*--set=[") for line in lines), lines)
+        self.assertTrue(any(line.startswith("*--set=[") and line.endswith(": _tidemark_values set") for line in lines), lines)
         self.assertIn("1:SCENARIO:_files", lines)
         self.assertTrue(any(line.endswith(":FOLDER:_files -/") for line in lines), lines)
 

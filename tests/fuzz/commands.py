@@ -125,7 +125,31 @@ class Targets:
             content = self.bytes_changed(content)
         file = self.put("s.pickle", content)
         return rng.choice([["replay", file], ["replay", file, "--verify"], ["replay", file, "--grid"], ["explain", file], ["diff", file, file],
-                           ["diff", file, str(RECORDINGS / "mlp.pickle.gz")], ["explain", file, "--format", "json"], ["tune", file]])
+                           ["diff", file, str(RECORDINGS / "mlp.pickle.gz")], ["explain", file, "--format", "json"], ["tune", file],
+                           ["report", file, "-o", str(self.folder / "s.html")],
+                           ["replay", file, "--perfetto", str(self.folder / "p.json"), "--columns", str(self.folder / "columns"),
+                            "--snapshot", str(self.folder / "o.pickle"), "--segments", str(self.folder / "g.json")]])
+
+    def weights(self):
+        """A program that loads a file of numbers, of which the header alone is read."""
+        rng = self.rng
+        if rng.random() < 0.6:
+            table = {"__metadata__": {"format": "pt"}, "a": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]},
+                     "b": {"dtype": "BF16", "shape": [4], "data_offsets": [24, 32]}}
+            header = json.dumps(changed(rng, table), default=repr).encode()
+            length = len(header) if rng.random() < 0.8 else rng.choice([0, 7, 1 << 20, 1 << 40, (1 << 63) - 1, (1 << 64) - 1])
+            content, name, load = length.to_bytes(8, "little") + header + bytes(32), "w.safetensors", "safetensors.torch.load_file(sys.argv[1])"
+        else:
+            shape = tuple(rng.choice([0, 1, 3, -1, 1 << 31, 1 << 40, (1 << 63) - 1, 1 << 64]) for _ in range(rng.randint(0, 4)))
+            header = repr({"descr": rng.choice(["<f4", "<i8", "|b1", "<U5", "x", "|O"]), "fortran_order": rng.random() < 0.2, "shape": shape}).encode() + b"\n"
+            content, name = b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header + bytes(64), "w.npy"
+            load = "{'a': torch.from_numpy(numpy.load(sys.argv[1], mmap_mode=" + rng.choice(["'r'", "None"]) + "))}"
+        if rng.random() < 0.5:
+            content = self.bytes_changed(content)
+        lines = ["import sys, numpy, safetensors.torch, torch", "try:", f"    for name, x in {load}.items(): print(name, x.shape, (x.cuda() * 2).sum())",
+                 "except Exception as error: print(type(error))"]
+        return ["--max-seconds", "5", "--max-memory", "512MiB", "run", self.put("l.py", "\n".join(lines) + "\n"), "--device", "h100", "--",
+                self.put(name, content)]
 
     def results(self):
         file = self.folder / "r.sqlite"
@@ -214,7 +238,7 @@ def main():
     parser.add_argument("--only", action="append", metavar="TARGET")
     args = parser.parse_args()
     TIDEMARK = str(pathlib.Path(args.tidemark).resolve())
-    names = args.only or ["snapshot", "operators", "results", "hf", "trace", "events", "scenario", "calibration"]
+    names = args.only or ["snapshot", "weights", "operators", "results", "hf", "trace", "events", "scenario", "calibration"]
     findings = 0
     with tempfile.TemporaryDirectory() as folder:
         for name in names:

@@ -72,6 +72,9 @@ std::string code_text(const LoopProgram& program, const std::vector<Line>& lines
       case Line::Kind::kPart:
         text += fmt::format("    {} = part of {}\n", name(line.buffer), name(line.other));
         break;
+      case Line::Kind::kWithin:
+        text += fmt::format("    {} = within {}\n", name(line.buffer), name(line.other));
+        break;
       case Line::Kind::kNothing:
         break;
     }

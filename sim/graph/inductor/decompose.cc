@@ -56,8 +56,6 @@ bool is_one_product(std::string_view name) {
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
-constexpr std::size_t kMostInputsOfCat = 8;  // max_pointwise_cat_inputs
-
 std::string_view without_underscore(std::string_view name) {
   if (name.size() > 1 && name.back() == '_' && name[name.size() - 2] != '_') name.remove_suffix(1);
   return name;
@@ -409,8 +407,11 @@ void Decomposer::convert(NodeId id) {
       keep_transposed(id);
       return;
     case NodeKind::kCat:
-      if (node.inputs.size() > kMostInputsOfCat) remember("cat of more than eight tensors");
-      keep(id);
+      if (node.name == "stack") {
+        stack(id);
+      } else {
+        keep(id);
+      }
       return;
     default:
       break;

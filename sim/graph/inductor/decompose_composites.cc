@@ -1,11 +1,14 @@
 // Operators that inductor makes loops and reductions of. Source: docs/rules/compile.md#1.
 
 #include <algorithm>
+#include <charconv>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "sim/graph/inductor/decomposer.h"
+#include "sim/graph/inductor/fake_strides.h"
 #include "sim/graph/inductor/index.h"
 
 namespace tidemark::graph::inductor {
@@ -63,6 +66,48 @@ bool Decomposer::composite(NodeId id) {
     return false;
   }
   return true;
+}
+
+/// Joined along the dimension before which the new one is, and looked at anew; behind the last one
+/// each gets a dimension of its own. Source: torch._refs.stack.
+void Decomposer::stack(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  GraphNode joined = node;
+  joined.name = "cat";
+  joined.inputs = inputs_of(id);
+  const Dims each = out_.nodes[joined.inputs.front()].sizes;
+  const auto count = static_cast<std::int64_t>(joined.inputs.size());
+  const auto fits = [&](std::size_t dim) {
+    Dims sizes = each;
+    sizes.insert(dim, count);
+    return sizes == node.sizes;
+  };
+  // What the call says, else the first dimension that gives the sizes that are there.
+  std::size_t dim = 0;
+  const std::size_t comma = node.call.rfind(", ");
+  if (comma != std::string_view::npos) {
+    std::int64_t said = 0;
+    const std::string_view word = node.call.substr(comma + 2);
+    const auto read = std::from_chars(word.data(), word.data() + word.size(), said);
+    if (said < 0) said += static_cast<std::int64_t>(node.sizes.size());
+    if (read.ec == std::errc() && said >= 0 && said <= static_cast<std::int64_t>(each.size()))
+      dim = static_cast<std::size_t>(said);
+  }
+  if (!fits(dim)) dim = 0;
+  while (dim < each.size() && !fits(dim)) ++dim;
+  if (dim == each.size()) {
+    for (NodeId& input : joined.inputs) input = builder_.unsqueeze(input, dim);
+    gives(id, builder_.add(std::move(joined)));
+    return;
+  }
+  joined.sizes = each;
+  joined.sizes[dim] *= count;
+  const bool is_last =
+      joined.sizes.size() == 4 &&
+      lies_as(each, out_.nodes[joined.inputs.front()].strides, channels_last(each));
+  joined.strides = is_last ? channels_last(joined.sizes) : dense_strides(joined.sizes);
+  const NodeId whole = builder_.add(std::move(joined));
+  gives(id, builder_.view("view", whole, node.sizes, node.strides, 0));
 }
 
 void Decomposer::layer_norm(NodeId id) {

@@ -48,6 +48,7 @@ class Decomposer {
   bool composite(NodeId id);
   void layer_norm(NodeId id);
   void layer_norm_backward(NodeId id);
+  void stack(NodeId id);
   void softmax(NodeId id, bool is_log);
   void softmax_backward(NodeId id, bool is_log);
   /// Operators that read at places which no strides say: decompose_gathers.cc. False: none of them.

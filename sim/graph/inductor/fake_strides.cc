@@ -169,6 +169,20 @@ Dims convolved_strides(const Dims& sizes, bool is_last) {
   return is_last && !is_so ? channels_last(sizes) : dense;
 }
 
+bool is_dense(const Dims& sizes, const Dims& strides) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> dims;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] != 1) dims.emplace_back(strides[i], sizes[i]);
+  }
+  std::sort(dims.begin(), dims.end());
+  std::int64_t expected = 1;
+  for (const auto& [stride, size] : dims) {
+    if (stride != expected) return false;
+    expected *= size;
+  }
+  return true;
+}
+
 bool lies_as(const Dims& sizes, const Dims& a, const Dims& b) {
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] != 1 && a[i] != b[i]) return false;

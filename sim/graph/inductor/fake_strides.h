@@ -11,6 +11,9 @@ namespace tidemark::graph::inductor {
 /// was traced. Source: docs/rules/compile.md#4; torch's fake_tensor_prop.
 std::vector<ops::Dims> fake_strides(const PassGraph& pass);
 
+/// Without gaps and without elements that share a place.
+bool is_dense(const ops::Dims& sizes, const ops::Dims& strides);
+
 /// A convolution of these gives channels last, and so do its gradients. Source: torch's fake_impls
 /// (conv), cudnn_conv_suggest_memory_format.
 bool convolves_channels_last(const GraphNode& x, const ops::Dims& x_strides,

@@ -81,7 +81,9 @@ struct Buffer {
   bool is_donated = false;       ///< an input that nothing else holds
   bool is_library_made = false;  ///< comes from a kernel that asks for it itself
   bool is_whole = false;         ///< of parts, has no memory of its own
+  bool goes_anywhere = false;    ///< a kernel of a library writes it where it is told
   BufferId changes = kNoBuffer;  ///< written over by this one
+  BufferId within = kNoBuffer;   ///< has its memory there, as a part
   [[nodiscard]] std::int64_t elements() const;
   [[nodiscard]] Bytes bytes() const {
     return static_cast<Bytes>(elements()) * ops::element_bytes(dtype);
@@ -95,6 +97,7 @@ struct Operation {
   std::vector<BufferId> reads;         ///< of a library's kernel
   NodeId node = kNoNode;               ///< whose effects it has
   bool is_part = false;
+  bool is_joined = false;  ///< nothing runs: its operands lie within its result
 };
 
 /// A result of a pass: memory and how it is seen.

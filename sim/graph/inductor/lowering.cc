@@ -22,6 +22,7 @@ Lowering::Lowering(const PassGraph& pass, const DeviceShape& device, SizeHints& 
       is_output_(nodes_.size()),
       is_visible_(nodes_.size()),
       fake_strides_(inductor::fake_strides(pass)),
+      dislikes_padding_(nodes_.size()),
       values_(nodes_.size()),
       parts_(nodes_.size()) {
   for (const NodeId id : pass.outputs) {
@@ -34,14 +35,36 @@ Lowering::Lowering(const PassGraph& pass, const DeviceShape& device, SizeHints& 
 
 void Lowering::run() {
   find_channels_last();
+  find_dislikes_of_padding();
   // The first buffers are the inputs.
   for (const NodeId id : pass_.inputs) lower(id);
   for (NodeId id = 0; id < nodes_.size(); ++id) {
+    current_ = id;
     if (nodes_[id].kind != NodeKind::kInput) lower(id);
     finish(id);
   }
   collect_results();
   for (Buffer& buffer : program.buffers) decide_layout(buffer);
+}
+
+/// What convolutions read, up to reductions, is laid out without gaps, as is what the program sees.
+/// Source: torch's mark_nodes_dislike_padding.
+void Lowering::find_dislikes_of_padding() {
+  std::vector<bool> is_seen = is_visible_;
+  for (NodeId id = static_cast<NodeId>(nodes_.size()); id-- > 0;) {
+    const GraphNode& node = nodes_[id];
+    if (is_seen[id] && node.kind == NodeKind::kView) is_seen[node.inputs.front()] = true;
+    if (node.kind == NodeKind::kInput || node.kind == NodeKind::kTangent ||
+        node.kind == NodeKind::kPart)
+      continue;
+    if (node.name.ends_with("convolution") || node.name.ends_with("convolution_backward"))
+      dislikes_padding_[id] = true;
+    for (const NodeId input : node.inputs) {
+      if (dislikes_padding_[id] && nodes_[input].kind != NodeKind::kReduction)
+        dislikes_padding_[input] = true;
+    }
+    if (is_seen[id]) dislikes_padding_[id] = true;
+  }
 }
 
 void Lowering::lower(NodeId id) {
@@ -199,198 +222,10 @@ void Lowering::realize(BoxId id) {
   boxes_[id].buffer = buffer;
 }
 
-namespace {
-
-/// Without gaps and without elements that share a place.
-bool is_dense(const Dims& sizes, const Dims& strides) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> dims;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] != 1) dims.emplace_back(strides[i], sizes[i]);
-  }
-  std::sort(dims.begin(), dims.end());
-  std::int64_t expected = 1;
-  for (const auto& [stride, size] : dims) {
-    if (stride != expected) return false;
-    expected *= size;
-  }
-  return true;
-}
-
-}  // namespace
-
 /// What is going to get memory anyway, unless it is read as cheaply as a copy of it would be.
 void Lowering::realize_hint(BoxId id) {
   const Box& box = boxes_[id];
   if (box.loops != nullptr && count(*box.loops).moving > 1) realize(id);
-}
-
-/// Decides over strides that nobody decided over: without gaps, in order, unless the channels of
-/// PyTorch's tensor are innermost.
-void Lowering::freeze(BoxId id) {
-  Buffer& buffer = program.buffers[boxes_[id].buffer];
-  if (!buffer.is_flexible) return;
-  const Dims& strides = fake_strides_[boxes_[id].node];
-  if (buffer.sizes.size() == 4 && boxes_[id].sizes == buffer.sizes &&
-      lies_as(buffer.sizes, strides, channels_last(buffer.sizes)))
-    buffer.strides = channels_last(buffer.sizes);
-  buffer.is_flexible = false;
-}
-
-/// Whether a view of memory is one by strides alone.
-bool Lowering::is_strided(const View& view) const {
-  if (view.is_whole) return true;
-  const Box& box = boxes_[view.box];
-  const Indices at = counters_of(view.sizes, {});
-  const Index place = flat(at, view.sizes, view.strides, view.offset - box.offset);
-  const Index index = flat(unflat(place, box.sizes, box.strides), box.sizes,
-                           program.buffers[box.buffer].strides, 0);
-  return index.mark == 0 &&
-         std::all_of(index.digits.begin(), index.digits.end(), [&](const Digit& d) {
-           return d.divisor == 1 && d.extent == view.sizes[static_cast<std::size_t>(d.loop)];
-         });
-}
-
-/// A copy of a value, in memory of its own.
-Lowering::BoxId Lowering::copy_of(NodeId id) {
-  auto loops = std::make_shared<Loops>();
-  loops->sizes = nodes_[id].sizes;
-  loops->dtype = nodes_[id].dtype;
-  loops->body = [this, from = operand(id)](Trace& trace, const Indices& at) {
-    return load(trace, from, at);
-  };
-  const BoxId copy = add_box(id, std::move(loops), kNoBuffer);
-  realize(copy);
-  return copy;
-}
-
-BufferId Lowering::realized(NodeId id) {
-  const View& view = values_[id];
-  realize(view.box);
-  if (!view.is_whole) freeze(view.box);
-  if (!is_strided(view)) return boxes_[copy_of(id)].buffer;
-  return boxes_[view.box].buffer;
-}
-
-/// How a value that is in memory lies there.
-Dims Lowering::strides_of(const View& view) const {
-  const Box& box = boxes_[view.box];
-  const Dims& of_buffer = program.buffers[box.buffer].strides;
-  if (view.is_whole) return of_buffer;
-  const Index place =
-      flat(counters_of(view.sizes, {}), view.sizes, view.strides, view.offset - box.offset);
-  const Index index = flat(unflat(place, box.sizes, box.strides), box.sizes, of_buffer, 0);
-  Dims strides = view.strides;
-  for (std::size_t i = 0; i < strides.size(); ++i) {
-    if (view.sizes[i] != 1) strides[i] = stride_of(index, static_cast<int>(i));
-  }
-  return strides;
-}
-
-/// Has a value in memory with its dimensions in the order of these strides: a copy of it if it lies
-/// in another. Source: torch's ExternKernel.require_stride_order.
-void Lowering::require_order(NodeId id, const Dims& strides) {
-  realize(values_[id].box);
-  const View& view = values_[id];
-  if (inductor::product(view.sizes) <= 1) return;
-  const Dims wanted = dense_in_order(view.sizes, strides);
-  if (view.is_whole) {
-    require_strides(id, wanted);
-    return;
-  }
-  freeze(view.box);
-  const auto is_ordered = [&] {
-    return lies_as(view.sizes, dense_in_order(view.sizes, strides_of(view)), wanted);
-  };
-  if (is_strided(view) && is_ordered()) return;
-  const BoxId copy = copy_of(id);
-  Buffer& made = program.buffers[boxes_[copy].buffer];
-  made.strides = wanted;
-  made.is_flexible = false;
-  give(id, copy);
-}
-
-void Lowering::require_strides(NodeId id, const Dims& strides) {
-  const BoxId box = values_[id].box;
-  realize(box);
-  if (!values_[id].is_whole) {
-    freeze(box);
-    if (!is_strided(values_[id])) {
-      const BoxId copy = copy_of(id);
-      freeze(copy);
-      give(id, copy);
-    }
-    return;
-  }
-  Buffer& buffer = program.buffers[boxes_[box].buffer];
-  if (buffer.is_flexible) {
-    if (is_dense(buffer.sizes, strides)) {
-      buffer.strides = strides;
-      buffer.is_flexible = false;
-    } else {
-      freeze(box);
-    }
-    return;
-  }
-  if (lies_as(buffer.sizes, buffer.strides, strides)) return;
-  if (!is_dense(buffer.sizes, strides)) return;
-  // A copy in the order that is wanted.
-  const BoxId copy = copy_of(id);
-  Buffer& made = program.buffers[boxes_[copy].buffer];
-  made.strides = strides;
-  made.is_flexible = false;
-  give(id, copy);
-}
-
-std::vector<std::size_t> pick_loop_order(const std::vector<std::vector<std::int64_t>>& strides,
-                                         const Dims& sizes) {
-  const auto compare = [&](std::size_t a, std::size_t b) {
-    if (sizes[a] == 1 || sizes[b] == 1)
-      return static_cast<int>(sizes[a] == 1) - static_cast<int>(sizes[b] == 1);
-    int a_first = 0;
-    int b_first = 0;
-    for (const auto& read : strides) {
-      const std::int64_t of_a = read[a] < 0 ? -read[a] : read[a];
-      const std::int64_t of_b = read[b] < 0 ? -read[b] : read[b];
-      a_first += of_b == 0 || of_a < of_b ? 1 : 0;
-      b_first += of_a == 0 || of_b < of_a ? 1 : 0;
-    }
-    if (a_first != b_first) return a_first > b_first ? -1 : 1;
-    return b < a ? -1 : 1;
-  };
-  // Python's sort of few: each is put behind those that are not after it.
-  std::vector<std::size_t> order;
-  for (std::size_t i = sizes.size(); i-- > 0;) {
-    std::size_t low = 0;
-    std::size_t high = order.size();
-    while (low < high) {
-      const std::size_t middle = (low + high) / 2;
-      if (compare(i, order[middle]) < 0) {
-        high = middle;
-      } else {
-        low = middle + 1;
-      }
-    }
-    order.insert(order.begin() + static_cast<std::ptrdiff_t>(low), i);
-  }
-  return order;
-}
-
-void Lowering::decide_layout(Buffer& buffer) const {
-  if (!buffer.is_flexible || buffer.maker < 0) return;
-  buffer.is_flexible = false;
-  const auto& loops = *program.operations[static_cast<std::size_t>(buffer.maker)].loops;
-  std::vector<std::vector<std::int64_t>> strides;
-  for (const Access& read : reads_of(loops)) {
-    std::vector<std::int64_t>& of = strides.emplace_back();
-    for (std::size_t i = 0; i < loops.sizes.size(); ++i)
-      of.push_back(stride_of(read.index, static_cast<int>(i)));
-  }
-  if (strides.empty()) return;
-  std::int64_t stride = 1;
-  for (const std::size_t dim : pick_loop_order(strides, buffer.sizes)) {
-    buffer.strides[dim] = stride;
-    stride *= buffer.sizes[dim];
-  }
 }
 
 // ---- behind each node
@@ -517,10 +352,11 @@ void Lowering::make_output(NodeId id) {
   realize(view.box);
   const Dims& strides =
       prefers_channels_last(id) ? channels_last(nodes_[id].sizes) : fake_strides_[id];
+  const bool may_pad = !is_visible_[id] && !dislikes_padding_[id];
   if (view.is_whole) {
-    require_strides(id, strides);
+    require_strides(id, strides, may_pad);
   } else {
-    require_order(id, strides);
+    require_order(id, strides, may_pad);
   }
 }
 
@@ -539,7 +375,8 @@ void Lowering::finish(NodeId id) {
     for (const NodeId user : users_[id]) {
       if (!needs_memory(nodes_[user])) continue;
       realize_hint(values_[id].box);
-      if (wants_fixed_strides(nodes_[user])) require_order(id, fake_strides_[id]);
+      if (wants_fixed_strides(nodes_[user]))
+        require_order(id, fake_strides_[id], !dislikes_padding_[id]);
     }
     if (is_output_[id]) realize(values_[id].box);
     if (loops() != nullptr) {

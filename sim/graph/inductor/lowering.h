@@ -81,6 +81,11 @@ class Lowering {
   void drop_copies(NodeId id, bool is_last);
   void product(NodeId id);
   void concatenate(NodeId id);
+  [[nodiscard]] bool joins_in_loop(NodeId id) const;
+  [[nodiscard]] bool is_copied_to_join(NodeId input, ops::ScalarType as) const;
+  [[nodiscard]] bool reads_reduction(NodeId input) const;
+  [[nodiscard]] bool has_only_element_wise_users(NodeId id) const;
+  void join(NodeId id);
   void gather(NodeId id);
   void read_anywhere(NodeId id);
   void seeds(NodeId id);
@@ -116,8 +121,10 @@ class Lowering {
   void realize_hint(BoxId box);
   /// Has an input of a library's kernel in memory.
   BufferId realized(NodeId id);
-  void require_strides(NodeId id, const ops::Dims& strides);
-  void require_order(NodeId id, const ops::Dims& strides);
+  void require_strides(NodeId id, const ops::Dims& strides, bool may_pad = false);
+  void require_order(NodeId id, const ops::Dims& strides, bool may_pad = false);
+  void find_dislikes_of_padding();
+  void pad(Buffer& buffer) const;
   [[nodiscard]] ops::Dims strides_of(const View& view) const;
   [[nodiscard]] bool are_channels_last(NodeId x, NodeId weight) const;
   void freeze(BoxId box);
@@ -163,6 +170,8 @@ class Lowering {
   std::vector<bool> is_output_;
   std::vector<bool> is_visible_;         ///< by node: the program sees how it is laid out
   std::vector<ops::Dims> fake_strides_;  ///< by node: as PyTorch's fake tensors have them
+  std::vector<bool> dislikes_padding_;   ///< by node
+  NodeId current_ = 0;                   ///< the node that is made into loops
   std::vector<View> values_;
   std::vector<Box> boxes_;
   std::vector<bool> prefers_channels_last_;   ///< by node; empty: none does

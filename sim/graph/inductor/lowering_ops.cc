@@ -385,6 +385,7 @@ void Lowering::product(NodeId id) {
   buffer.dtype = node.dtype;
   buffer.device = node.device;
   buffer.node = id;
+  buffer.goes_anywhere = true;
   give(id, add_box(id, nullptr, new_operation(std::move(operation), std::move(buffer))));
 }
 
@@ -533,38 +534,6 @@ void Lowering::library(NodeId id, std::size_t parts) {
     add_part(part);
   }
   while (made < parts) add_part(kNoNode);
-}
-
-void Lowering::concatenate(NodeId id) {
-  const GraphNode& node = nodes_[id];
-  std::size_t dim = 0;
-  for (std::size_t i = 0; i < node.sizes.size(); ++i) {
-    if (nodes_[node.inputs.front()].sizes[i] != node.sizes[i]) dim = i;
-  }
-  auto loops = std::make_shared<Loops>();
-  loops->sizes = node.sizes;
-  loops->dtype = node.dtype;
-  std::vector<Operand> operands;
-  for (const NodeId input : node.inputs) operands.push_back(operand(input));
-  loops->body = [this, dim, operands, as = node.dtype](Trace& trace, const Indices& at) {
-    Value value = trace.op("index_expr", {hash_of(at[dim])});
-    std::int64_t start = 0;
-    for (const Operand& input : operands) {
-      const std::int64_t size = input.view.sizes[dim];
-      const Value bound = trace.constant(static_cast<std::uint64_t>(start + size));
-      const Value inside = trace.op("lt", {value, bound});
-      Indices shifted = at;
-      if (size == 1) {
-        shifted[dim] = {};
-      } else {
-        shifted[dim].offset -= start;
-      }
-      value = trace.op("where", {inside, trace.op("masked", {load_as(trace, input, shifted, as)})});
-      start += size;
-    }
-    return value;
-  };
-  give(id, add_box(id, std::move(loops), kNoBuffer));
 }
 
 }  // namespace tidemark::graph::inductor

@@ -78,6 +78,11 @@ class Planner {
   void allocate(BufferId id) {
     if (is_allocated_[id] || s_.is_input(id)) return;
     is_allocated_[id] = true;
+    if (buffers_[id].within != kNoBuffer) {
+      allocate(buffers_[id].within);
+      line(Line::Kind::kWithin, id, buffers_[id].within);
+      return;
+    }
     if (!buffers_[id].is_library_made && buffers_[id].changes == kNoBuffer)
       line(Line::Kind::kAllocate, id);
   }
@@ -92,6 +97,7 @@ class Planner {
       return;
     }
     allocate(output);
+    if (operation.is_joined) return;
     Line& call = line(Line::Kind::kLibrary, output);
     call.node = operation.node;
   }
@@ -107,8 +113,11 @@ class Planner {
 
   [[nodiscard]] bool may_take_over(BufferId id) const {
     if (s_.is_input(id) && !buffers_[id].is_donated) return false;
-    return !is_removed_[id] && !is_freed_[id] && !buffers_[id].is_whole &&
-           buffers_[id].changes == kNoBuffer;
+    const bool is_joined =
+        !s_.is_input(id) &&
+        s_.program.operations[static_cast<std::size_t>(buffers_[id].maker)].is_joined;
+    return !is_removed_[id] && !is_freed_[id] && !buffers_[id].is_whole && !is_joined &&
+           buffers_[id].changes == kNoBuffer && buffers_[id].within == kNoBuffer;
   }
 
   [[nodiscard]] static bool fits(const Buffer& from, const Buffer& to) {
@@ -140,7 +149,9 @@ class Planner {
   BufferId overwritten(std::uint32_t op, const Step& step, std::int32_t kernel,
                        const std::set<std::uint32_t>& before) {
     const BufferId output = s_.program.operations[op].output;
-    if (buffers_[output].changes != kNoBuffer || is_removed_[output]) return kNoBuffer;
+    if (buffers_[output].changes != kNoBuffer || buffers_[output].within != kNoBuffer ||
+        is_removed_[output])
+      return kNoBuffer;
     for (const Dependency& read : s_.nests[op].reads) {
       const BufferId id = read.buffer;
       if (!may_take_over(id)) continue;
@@ -273,7 +284,7 @@ class Planner {
       const Buffer& buffer = buffers_[at.buffer];
       const std::tuple key{buffer.dtype, buffer.elements(), static_cast<int>(buffer.device.index)};
       if (at.kind == Line::Kind::kFree) {
-        if (!s_.is_input(at.buffer)) pool[key].push_back(i);
+        if (!s_.is_input(at.buffer) && buffer.within == kNoBuffer) pool[key].push_back(i);
         continue;
       }
       if (at.kind == Line::Kind::kReuse || pool[key].empty()) continue;

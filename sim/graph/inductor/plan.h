@@ -18,6 +18,7 @@ struct Line {
     kLoops,      ///< a generated kernel
     kLibrary,    ///< a kernel of a library: the node's effects
     kPart,       ///< `buffer` is a part of what `other` gave
+    kWithin,     ///< `buffer` has its memory within `other`
     kFreeWhole,  ///< what a kernel gave goes, but for the parts taken
     kNothing,
   };

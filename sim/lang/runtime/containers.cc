@@ -260,30 +260,23 @@ std::int64_t range_end(Interp& in, const Range& range, std::int64_t i) {
 Value text_item(Interp& in, const Str& string, const Value& key) {
   const std::string& text = string.text();
   const std::int64_t length = string.length();
-  const bool is_ascii = static_cast<std::size_t>(length) == text.size();
-  const auto character = [&](std::int64_t i) {
-    if (is_ascii) return text.substr(static_cast<std::size_t>(i), 1);
-    const std::size_t begin = utf8_offset(text, i);
-    return text.substr(begin, utf8_offset(std::string_view(text).substr(begin), 1));
+  const auto between = [&](std::int64_t first, std::int64_t end) {
+    const std::size_t begin = string.offset(first);
+    return text.substr(begin, string.offset(end) - begin);
   };
   if (const Slice* slice = key.as<Slice>()) {
     const Slice::Indices at = positions(plain_slice(in, *slice), static_cast<std::size_t>(length));
-    if (is_ascii && at.step == 1) {
-      return in.str(
-          text.substr(static_cast<std::size_t>(at.start), static_cast<std::size_t>(at.count)));
-    }
-    if (at.step == 1) {
-      const std::size_t begin = utf8_offset(text, at.start);
-      const std::string_view rest = std::string_view(text).substr(begin);
-      return in.str(std::string(rest.substr(0, utf8_offset(rest, at.count))));
-    }
+    if (at.step == 1) return in.str(between(at.start, at.start + at.count));
     std::string out;
-    for (std::int64_t n = 0; n < at.count; ++n) out += character(at.start + n * at.step);
+    for (std::int64_t n = 0; n < at.count; ++n) {
+      const std::int64_t i = at.start + n * at.step;
+      out += between(i, i + 1);
+    }
     return in.str(std::move(out));
   }
-  const std::int64_t i = index_of(in, key, "string");
-  return in.str(character(
-      static_cast<std::int64_t>(in.checked_index(i, static_cast<std::size_t>(length), "string"))));
+  const auto i = static_cast<std::int64_t>(
+      in.checked_index(index_of(in, key, "string"), static_cast<std::size_t>(length), "string"));
+  return in.str(between(i, i + 1));
 }
 
 }  // namespace

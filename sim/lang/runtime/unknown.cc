@@ -54,11 +54,11 @@ std::string place_text(const SourceSpan& at) {
 
 GivenValue parse_given_value(const std::string& text) {
   const auto wrong = [&](std::string_view why) -> InputError {
-    return InputError(
-        Problem{{},
-                {},
-                fmt::format("assume: '{}': {}", text, why),
-                "write FILE:LINE=true, false, both or true*TURNS, FILE:LINE=NUMBER or LOW..HIGH"});
+    return InputError(Problem{
+        {},
+        {},
+        fmt::format("assume: '{}': {}", text, why),
+        "write FILE:LINE=true, false, both or true*TURNS, FILE:LINE=NUMBER, SHARE% or LOW..HIGH"});
   };
   const std::size_t equals = text.rfind('=');
   const std::size_t colon = equals == std::string::npos ? equals : text.rfind(':', equals);
@@ -85,8 +85,12 @@ GivenValue parse_given_value(const std::string& text) {
     return out;
   }
   const auto number = std::from_chars(value.data(), value.data() + value.size(), out.number);
-  if (value.empty() || number.ec != std::errc() || number.ptr != value.data() + value.size())
-    throw wrong("the value is not true, false or a number");
+  out.is_share = !value.empty() && value.back() == '%';
+  const char* end = value.data() + value.size() - (out.is_share ? 1 : 0);
+  if (value.empty() || number.ec != std::errc() || number.ptr != end)
+    throw wrong("the value is not true, false, a number or a share in %");
+  if (out.is_share && (out.number < 0 || out.number > 100))
+    throw wrong("a share is not from 0% to 100%");
   return out;
 }
 
@@ -156,9 +160,28 @@ bool Decisions::decide_check(Interp& interp, bool says) {
 std::optional<double> Decisions::given_number(Interp& interp) const {
   if (given_.empty()) return std::nullopt;
   const GivenValue* given = given_at(users_place(interp), false);
-  if (given == nullptr) return std::nullopt;
+  if (given == nullptr || given->is_share) return std::nullopt;
   lang::note(interp, fmt::format("the number that is read here is given: {}", given->number));
   return given->number;
+}
+
+std::int64_t Decisions::count_of(Interp& interp, std::int64_t most) {
+  const SourceSpan at = users_place(interp);
+  if (const GivenValue* given = given_at(at, false)) {
+    lang::note(interp, fmt::format("how many are chosen here is given: {}{}", given->number,
+                                   given->is_share ? "%" : ""));
+    const double all = static_cast<double>(most);
+    const double count = given->is_share ? std::round(all * given->number / 100) : given->number;
+    return static_cast<std::int64_t>(std::clamp(count, 0.0, all));
+  }
+  const Frame* frame = users_frame(interp);
+  const Module* module = frame == nullptr ? nullptr : frame->globals;
+  if (module == nullptr || module->origin != Module::Origin::kInstalled)
+    refuse_number(interp, "a size", {});
+  lang::note(interp, fmt::format("how many are chosen here is not known: taken to be all; --assume "
+                                 "{}=NUMBER, SHARE% or LOW..HIGH says otherwise",
+                                 place_text(at)));
+  return most;
 }
 
 void Decisions::refuse_number(Interp& interp, std::string_view what, const Location& read) {

@@ -27,12 +27,13 @@ struct Assumption {
 inline constexpr std::string_view kAssumeZeros = "zeros";
 
 /// What the user says of the numbers that a line reads or the condition that stands there:
-/// `train.py:12=true`, `train.py:12=8`, `train.py:12=true*20`.
+/// `train.py:12=true`, `train.py:12=8`, `train.py:12=10%`, `train.py:12=true*20`.
 struct GivenValue {
   std::string file;  ///< as it is called, or the last parts of its path
   std::uint32_t line = 0;
   double number = 0;  ///< of a condition 1 or 0
   bool is_condition = false;
+  bool is_share = false;  ///< `number` counts hundredths of what there is
   /// A condition holds so often in a row and then once not: the turns of a `while`. 0: always.
   std::uint64_t times = 0;
 };
@@ -52,6 +53,9 @@ class Decisions {
   bool decide_check(Interp& interp, bool says);
   /// The number that the user gives for what the program reads where it is; nullopt: none.
   std::optional<double> given_number(Interp& interp) const;
+  /// How many of `most` are chosen where nobody knows: what the user says, at most all. Where an
+  /// installed package chooses, all of them, and told. Errors: a refusal, in the user's own text.
+  std::int64_t count_of(Interp& interp, std::int64_t most);
   /// A size or an index depends on what is not known. `what`: "a size or an index".
   [[noreturn]] void refuse_number(Interp& interp, std::string_view what, const Location& read);
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <bit>
 
-#include "sim/base/hash.h"
+#include "sim/base/name_hash.h"
 
 namespace tidemark::lang {
 
@@ -132,16 +132,35 @@ constexpr std::array<std::string_view, name::kKnownCount> kKnownTexts = {
 };
 static_assert(kKnownTexts.back() == "fn");
 
+/// Puts an entry where a search for its hash ends. Requires: a slot is free.
+template <class Slots>
+constexpr void put(Slots& slots, std::uint64_t hash, std::uint32_t entry) {
+  const std::size_t mask = slots.size() - 1;
+  std::size_t slot = hash & mask;
+  while (slots[slot] != 0) slot = (slot + 1) & mask;
+  slots[slot] = entry;
+}
+
+constexpr auto kKnownEntries = [] {
+  std::array<NameTable::Entry, name::kKnownCount> out{};
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::string_view text = kKnownTexts[i];
+    out[i] = {{text.data(), static_cast<std::uint32_t>(text.size())}, hash_name(text)};
+  }
+  return out;
+}();
+constexpr auto kKnownSlots = [] {
+  std::array<std::uint32_t, std::bit_ceil(name::kKnownCount * std::size_t{2} + 1)> out{};
+  for (std::uint32_t i = 0; i < kKnownEntries.size(); ++i) put(out, kKnownEntries[i].hash, i + 1);
+  return out;
+}();
+constexpr NameTable kKnownTable{{kKnownEntries.data(), name::kKnownCount},
+                                {kKnownSlots.data(), std::size(kKnownSlots)}};
+
 }  // namespace
 
-Names::Names(const NameTable* given) : given_(given == nullptr ? NameTable{} : *given) {
-  const std::size_t expected = given == nullptr ? 512 : 128;
-  slots_.assign(expected * 2, 0);
-  texts_.reserve(expected);
-  hashes_.reserve(expected);
-  if (given != nullptr) return;
-  for (const std::string_view text : kKnownTexts) intern(text);
-}
+Names::Names(const NameTable* given)
+    : given_(given == nullptr ? kKnownTable : *given), slots_(256, 0) {}
 
 // Zero: the table does not have it.
 std::uint32_t Names::find_given(std::string_view text, std::uint64_t hash) const {
@@ -166,7 +185,7 @@ std::size_t Names::slot_of(std::string_view text, std::uint64_t hash) const {
 }
 
 Name Names::intern(std::string_view text) {
-  const std::uint64_t hash = hash_text(text);
+  const std::uint64_t hash = hash_name(text);
   if (const std::uint32_t given = find_given(text, hash); given != 0)
     return static_cast<Name>(given - 1);
   std::size_t slot = slot_of(text, hash);
@@ -184,7 +203,7 @@ Name Names::intern(std::string_view text) {
 }
 
 bool Names::find(std::string_view text, Name* out) const {
-  const std::uint64_t hash = hash_text(text);
+  const std::uint64_t hash = hash_name(text);
   if (const std::uint32_t given = find_given(text, hash); given != 0) {
     *out = static_cast<Name>(given - 1);
     return true;
@@ -194,18 +213,6 @@ bool Names::find(std::string_view text, Name* out) const {
   *out = static_cast<Name>(given_.entries.size + slots_[slot] - 1);
   return true;
 }
-
-namespace {
-
-/// Puts an entry where a search for its hash ends. Requires: a slot is free.
-void put(std::vector<std::uint32_t>& slots, std::uint64_t hash, std::uint32_t entry) {
-  const std::size_t mask = slots.size() - 1;
-  std::size_t slot = hash & mask;
-  while (slots[slot] != 0) slot = (slot + 1) & mask;
-  slots[slot] = entry;
-}
-
-}  // namespace
 
 void Names::grow() {
   slots_.assign(slots_.size() * 2, 0);

@@ -144,7 +144,7 @@ enum Known : std::uint32_t {
 struct NameTable {
   struct Entry {
     TextSeq text;
-    std::uint64_t hash = 0;  ///< hash_text of it
+    std::uint64_t hash = 0;  ///< hash_name of it
   };
   Seq<const Entry> entries;        ///< by id
   Seq<const std::uint32_t> slots;  ///< open addressing by hash: id + 1; 0: free. A power of two

@@ -1,8 +1,11 @@
 #include "sim/ops/values/rule.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "sim/base/check.h"
+#include "sim/base/name_hash.h"
 #include "sim/ops/releases.h"
 #include "sim/ops/values/mkl_stream.h"
 
@@ -54,20 +57,31 @@ void RuleRecipe::write(StateImage& image) const {
   }
 }
 
-/// All rules, by name.
-const std::vector<const ValueRule*>& rules() {
-  static const std::vector<const ValueRule*> all = [] {
-    std::vector<const ValueRule*> out;
+/// All rules by name, each once: open addressing by hash_name().
+class Rules {
+ public:
+  Rules() {
+    std::size_t count = 0;
     for (const auto family : {elementwise_values(), reduction_values(), arranging_values(),
                               selecting_values(), factory_values()}) {
-      for (const ValueRule& rule : family) out.push_back(&rule);
+      count += family.size();
+      TIDEMARK_CHECK(count * 2 <= slots_.size(), "the rules of values have outgrown their table");
+      for (const ValueRule& rule : family) *slot_of(rule.name) = &rule;
     }
-    std::sort(out.begin(), out.end(),
-              [](const ValueRule* a, const ValueRule* b) { return a->name < b->name; });
-    return out;
-  }();
-  return all;
-}
+  }
+  /// Null: there is none.
+  [[nodiscard]] const ValueRule* find(std::string_view name) const {
+    return *const_cast<Rules*>(this)->slot_of(name);
+  }
+
+ private:
+  const ValueRule** slot_of(std::string_view name) {
+    std::size_t slot = hash_name(name) % slots_.size();
+    while (slots_[slot] != nullptr && slots_[slot]->name != name) slot = (slot + 1) % slots_.size();
+    return &slots_[slot];
+  }
+  std::array<const ValueRule*, 1024> slots_{};
+};
 
 }  // namespace
 
@@ -101,17 +115,11 @@ std::size_t ValueCall::dim(std::size_t i, std::size_t rank, std::int64_t otherwi
 }
 
 const ValueRule* value_rule(std::string_view op) {
-  const auto find = [](std::string_view name) -> const ValueRule* {
-    const auto& all = rules();
-    const auto found = std::lower_bound(
-        all.begin(), all.end(), name,
-        [](const ValueRule* rule, std::string_view text) { return rule->name < text; });
-    return found != all.end() && (*found)->name == name ? *found : nullptr;
-  };
-  if (const ValueRule* own = find(op)) return own;
+  static const Rules rules;
+  if (const ValueRule* own = rules.find(op)) return own;
   if (!op.ends_with('_')) return nullptr;
   op.remove_suffix(1);
-  return find(op);
+  return rules.find(op);
 }
 
 ValueWork::ValueWork(const ValueRule* rule, bool writes, const Arguments& arguments,
@@ -229,8 +237,7 @@ void note_made_by(const ValueRule& rule, ValueCall call, const Tensor& result, N
 }
 
 void ValueWork::note_made(const Tensor& result, std::size_t which) {
-  const std::int64_t most = result.is_cuda() ? kMostOnDevice : kMostOnHost;
-  if (result.numel() > most) return;
+  if (result.numel() > most_kept(result.device())) return;
   ValueCall call;
   call.given = given_;
   call.sizes = result.sizes();

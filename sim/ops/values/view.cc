@@ -166,6 +166,11 @@ std::optional<Numbers> known_numbers(const Tensor& tensor) {
   return view ? numbers_of(*view) : std::nullopt;
 }
 
+std::int64_t most_kept(Device device) {
+  constexpr std::int64_t kMostOnGpu = std::int64_t{1} << 18U;
+  return device.is_cuda() ? kMostOnGpu : kMostOnHost;
+}
+
 std::optional<std::int64_t> known_count(const Tensor& tensor) {
   const std::optional<Numbers> numbers = known_numbers(tensor);
   if (!numbers) return std::nullopt;
@@ -180,9 +185,8 @@ void note_numbers(const Tensor& tensor, Noted noted, const Ref<Known>& before) {
   const auto width = static_cast<std::int64_t>(element_bytes(tensor.dtype()));
   const auto in_storage = static_cast<std::int64_t>(storage.bytes()) / width;
   const std::int64_t count = tensor.numel();
-  const std::int64_t most = tensor.is_cuda() ? kMostOnDevice : kMostOnHost;
   storage.set_known(nullptr);
-  if (!keeps_numbers(tensor.dtype()) || in_storage > most) return;
+  if (!keeps_numbers(tensor.dtype()) || in_storage > most_kept(tensor.device())) return;
   const bool is_all = tensor->offset == 0 && count == in_storage && tensor.is_contiguous();
   if (!is_all) {
     std::unique_ptr<Recipe> part = std::move(noted.recipe);
@@ -258,6 +262,18 @@ void note_fill(const Tensor& tensor, double value, const Ref<Known>& before) {
   Noted noted;
   noted.recipe = std::make_unique<FillRecipe>(value);
   note_numbers(tensor, std::move(noted), before);
+}
+
+void note_all(const Tensor& mask) {
+  if (!mask->storage) return;
+  Storage& storage = *mask->storage;
+  const std::int64_t count = mask.numel();
+  const bool is_whole = mask->offset == 0 && storage.bytes() == mask.bytes();
+  if (!is_whole || count > kMostOnHost || !mask.is_non_overlapping_and_dense()) {
+    note_fill(mask, 1, storage.known());
+    return;
+  }
+  storage.set_known(make_ref<Known>(mask.dtype(), count, std::make_unique<FillRecipe>(1)));
 }
 
 }  // namespace tidemark::ops

@@ -27,6 +27,8 @@ View broadcast_view(const View& view, const Dims& sizes);
 std::optional<Numbers> numbers_of(const View& view);
 /// What numbers_of gives for a tensor of which something is known.
 std::optional<Numbers> known_numbers(const Tensor& tensor);
+/// Of how many numbers at most something is kept, where they lie.
+std::int64_t most_kept(Device device);
 /// How many elements of a mask or of any tensor are not zero; nullopt: not known.
 std::optional<std::int64_t> known_count(const Tensor& tensor);
 /// The places of a shape's elements in memory, one after another.
@@ -49,5 +51,7 @@ void note_numbers(const Tensor& tensor, Numbers numbers);
 void note_copy(std::optional<View> from, const Tensor& to, const Ref<Known>& before);
 /// Every element of `tensor` is `value` from now on.
 void note_fill(const Tensor& tensor, double value, const Ref<Known>& before);
+/// Every element of a mask holds, of more of them than numbers are kept otherwise.
+void note_all(const Tensor& mask);
 
 }  // namespace tidemark::ops

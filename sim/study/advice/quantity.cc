@@ -71,6 +71,16 @@ class Finder {
     return {std::nullopt, "is no parameter with an integer value", did_you_mean(word, words())};
   }
 
+  std::vector<std::string_view> words() const {
+    std::vector<std::string_view> words{"batch", "length", "layers", "device"};
+    if (const yaml::Node* params = root_.find("params")) {
+      for (const yaml::Entry& entry : params->entries) words.push_back(entry.key);
+    }
+    words.reserve(words.size() + constants_.size());
+    for (const Constant& constant : constants_) words.push_back(constant.name);
+    return words;
+  }
+
  private:
   struct Constant {
     std::string name;
@@ -141,16 +151,6 @@ class Finder {
     return named == nullptr ? std::nullopt : yaml::integer(*named);
   }
 
-  std::vector<std::string_view> words() const {
-    std::vector<std::string_view> words{"batch", "length", "layers", "device"};
-    if (const yaml::Node* params = root_.find("params")) {
-      for (const yaml::Entry& entry : params->entries) words.push_back(entry.key);
-    }
-    words.reserve(words.size() + constants_.size());
-    for (const Constant& constant : constants_) words.push_back(constant.name);
-    return words;
-  }
-
   yaml::Node root_;
   std::shared_ptr<const SourceText> script_;
   std::vector<Constant> constants_;
@@ -168,6 +168,12 @@ Quantity require_quantity(const ScenarioSource& source, std::string_view option,
   if (found.quantity) return std::move(*found.quantity);
   throw InputError(Problem{
       {}, fmt::format("{} {}", option, word), std::move(found.message), std::move(found.hint)});
+}
+
+std::vector<std::string> quantity_words(const ScenarioSource& source) {
+  const Finder finder(source);
+  const std::vector<std::string_view> words = finder.words();
+  return {words.begin(), words.end()};
 }
 
 std::optional<std::int64_t> integer_of(const Scenario& scenario, const std::string& text) {

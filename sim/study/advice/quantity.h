@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sim/study/trial/trial.h"
 
@@ -25,6 +26,10 @@ std::optional<Quantity> find_quantity(const ScenarioSource& source, std::string_
 /// ("--over") and the word.
 Quantity require_quantity(const ScenarioSource& source, std::string_view option,
                           std::string_view word);
+
+/// The words that find_quantity() may know: "batch", "length", "layers" and "device" first, then
+/// the names of parameters or constants. Errors: as read_scenario().
+std::vector<std::string> quantity_words(const ScenarioSource& source);
 
 /// What a plain text is in this scenario: a number, or a parameter that is one.
 std::optional<std::int64_t> integer_of(const Scenario& scenario, const std::string& text);

@@ -10,7 +10,9 @@
 #include "sim/alloc/device_memory.h"
 #include "sim/base/problem.h"
 #include "sim/base/wheel.h"
+#include "sim/device/cloud_machines.h"
 #include "sim/device/device.h"
+#include "sim/device/device_names.h"
 #include "sim/library/library.h"
 #include "sim/ops/registry.h"
 #include "sim/ops/releases.h"
@@ -91,6 +93,28 @@ std::vector<std::string> options_of(std::string_view init) {
   return options;
 }
 
+std::vector<ResultsValue> device_row(const Device& device, const std::string& id,
+                                     const std::string& name) {
+  const DeviceSpec& spec = device.spec;
+  return {text(id), text(name), number(spec.total_bytes), number(spec.context_bytes),
+          text(fmt::format("{}.{}", spec.compute_capability / 10, spec.compute_capability % 10))};
+}
+
+/// "a2-highgpu-1g a2-highgpu-2g": the clouds' machines that have a device.
+std::string machines_with(std::string_view device) {
+  std::vector<std::string_view> names;
+  for (const CloudMachine& machine : cloud_machines()) {
+    if (machine.device == device) names.push_back(machine.name);
+  }
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+bool is_meant(const CloudMachine& machine, std::string_view part) {
+  const std::vector<std::string_view> called = cloud_machines_called(part);
+  return find_cloud_machine(part) == &machine || has(machine.name, part) ||
+         std::find(called.begin(), called.end(), machine.name) != called.end();
+}
+
 }  // namespace
 
 ResultsTable device_table(std::string_view part, bool is_for_people) {
@@ -99,30 +123,42 @@ ResultsTable device_table(std::string_view part, bool is_for_people) {
       {"id"},
       {"name"},
       {"total_bytes", Unit::kExactBytes},
-      {"context_bytes", Unit::kExactBytes},
-      {"granularity_bytes", is_for_people ? Unit::kBytes : Unit::kExactBytes},
+      {"context_bytes", is_for_people ? Unit::kBytes : Unit::kExactBytes},
       {"compute_capability"},
   };
   if (!is_for_people) {
-    for (const char* name : {"multiprocessors", "l2_bytes", "memory_bytes_per_s", "aliases"})
+    for (const char* name : {"granularity_bytes", "multiprocessors", "l2_bytes",
+                             "memory_bytes_per_s", "aliases", "machines", "total_rests_on"})
       table.columns.push_back({name});
   }
+  const std::vector<std::string_view> called = devices_called(part);
   for (const std::string_view id : device_ids()) {
     const Device device = load_device(id);
     const std::string aliases = fmt::format("{}", fmt::join(device.aliases, " "));
-    if (!has(id, part) && !has(device.spec.name, part) && !has(aliases, part)) continue;
-    const int capability = device.spec.compute_capability;
-    table.rows.push_back({text(id), text(device.spec.name), number(device.spec.total_bytes),
-                          number(device.spec.context_bytes), number(DeviceMemory::kGranule),
-                          text(fmt::format("{}.{}", capability / 10, capability % 10))});
+    const bool is_called = std::find(called.begin(), called.end(), id) != called.end();
+    if (!is_called && !has(id, part) && !has(device.spec.name, part) && !has(aliases, part))
+      continue;
+    table.rows.push_back(device_row(device, std::string(id), device.spec.name));
     if (is_for_people) continue;
     std::vector<ResultsValue>& row = table.rows.back();
+    row.push_back(number(DeviceMemory::kGranule));
     row.push_back(number(static_cast<std::uint64_t>(device.spec.sm_count)));
     row.push_back(number(device.spec.l2_bytes));
     row.push_back(number(device.spec.memory_bytes_per_s));
     row.push_back(text(aliases));
+    row.push_back(text(machines_with(id)));
+    row.push_back(text(device.confidence.empty() ? "" : device.confidence.front().second));
   }
-  require_rows(table, part, "device", device_ids());
+  std::vector<std::string_view> names = device_ids();
+  for (const CloudMachine& machine : cloud_machines()) {
+    names.push_back(machine.name);
+    // Machines are names of devices: each is told where it is asked for.
+    if (!is_for_people || part.empty() || !is_meant(machine, part)) continue;
+    const Device device = load_device(machine.device);
+    const std::string many = machine.count == 1 ? "" : fmt::format("{} x ", machine.count);
+    table.rows.push_back(device_row(device, std::string(machine.name), many + device.spec.name));
+  }
+  require_rows(table, part, "device", names);
   return table;
 }
 

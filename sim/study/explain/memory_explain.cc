@@ -201,84 +201,11 @@ MemoryPicture picture_named(const Snapshot& snapshot, std::uint8_t device, std::
   return picture_at(snapshot, device, picture_moment(snapshot, device, at), version, capacity);
 }
 
-namespace {
-
-/// Plays a program's recorded part and gives each event with its sample, once that is whole, to
-/// `take`.
-template <class Take>
-void play_recorded(const SnapshotProgram& program, const AllocatorSettings& settings, bool sampling,
-                   Take take) {
-  History history;
-  history.sampling = sampling;
-  const auto give = [&](std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) {
-      take(history.events[i], sampling ? history.samples[i] : MemorySample{});
-    }
-    const auto end = static_cast<std::ptrdiff_t>(count);
-    history.events.erase(history.events.begin(), history.events.begin() + end);
-    if (sampling) history.samples.erase(history.samples.begin(), history.samples.begin() + end);
-  };
-  simulated(
-      program, settings, roomy_capacity(program, reserved_in_all(program)), true,
-      [&](Allocator& allocator, const Refusals&) {
-        allocator.set_history(&history);
-        InstructionReader reader(program.instructions, program.start_instructions);
-        for (auto some = reader.next(); !some.empty(); some = reader.next()) {
-          while (!some.empty()) some = some.subspan(allocator.execute(some));
-          // The last event's sample is whole when the next one comes.
-          if (!history.events.empty()) give(history.events.size() - 1);
-        }
-        allocator.finish_samples();
-        give(history.events.size());
-        allocator.set_history(nullptr);
-        return 0;
-      },
-      program.start_instructions);
-}
-
-}  // namespace
-
 MemoryPicture picture_named(const Snapshot& snapshot, std::uint8_t device, std::string_view at) {
   AgreementOptions range;
   range.device = device;
   return picture_named(snapshot, device, at,
                        agreement_with_recording(snapshot, range).settings.version);
-}
-
-RecordedAmounts recorded_amounts(const Snapshot& snapshot, std::uint8_t device, Version version,
-                                 std::size_t most) {
-  const AllocatorSettings settings = recorded_settings(snapshot, version);
-  const EventTrace trace = snapshot.trace(device);
-  const std::size_t last = std::max<std::size_t>(trace.size(), 1) - 1;
-  const SnapshotProgram program = program_until(snapshot, device, last + 1, true, settings);
-  RecordedAmounts amounts;
-  play_recorded(program, settings, false,
-                [&amounts](const Event&, const MemorySample&) { ++amounts.events; });
-  const std::size_t points = std::min(most, amounts.events);
-  std::vector<Event> events;
-  events.reserve(points);
-  amounts.points.reserve(points);
-  std::size_t at = 0;
-  std::size_t end = 0;  // of the point's stretch
-  play_recorded(program, settings, true, [&](const Event& event, const MemorySample& sample) {
-    if (at == end) {
-      end = amounts.events * (amounts.points.size() + 1) / points;
-      amounts.points.push_back({at, sample, {}});
-      events.push_back(event);
-    } else if (sample.active > amounts.points.back().sample.active) {
-      amounts.points.back() = {at, sample, {}};
-      events.back() = event;
-    }
-    ++at;
-  });
-  for (std::size_t i = 0; i < points; ++i) {
-    const Event& event = events[i];
-    std::string& label = amounts.points[i].label;
-    label = action_name(event.action);
-    if (event.id >= program.origins.size()) continue;
-    label += " " + stack_summary(snapshot, program.origins[event.id].stack);
-  }
-  return amounts;
 }
 
 namespace {

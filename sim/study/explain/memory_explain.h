@@ -78,21 +78,6 @@ MemoryPicture picture_named(const Snapshot& snapshot, std::uint8_t device, std::
 /// The same under the release that agrees best with the recording.
 MemoryPicture picture_named(const Snapshot& snapshot, std::uint8_t device, std::string_view at);
 
-/// The amounts over the re-simulation from the recording's own settings.
-struct RecordedAmounts {
-  struct Point {
-    std::size_t event = 0;
-    MemorySample sample;  ///< right after it
-    std::string label;    ///< what it was, and who made its block
-  };
-  std::size_t events = 0;
-  std::vector<Point> points;  ///< ascending
-};
-/// At most `most` of them: of each of as many stretches the first moment with most in use. Cost:
-/// two simulations.
-RecordedAmounts recorded_amounts(const Snapshot& snapshot, std::uint8_t device, Version version,
-                                 std::size_t most);
-
 /// What a long recording does over its steps.
 struct ChurnReport {
   struct Site {

@@ -106,6 +106,9 @@ void PlanRun::run() {
         held_[line.buffer] = std::move(held_[line.other]);
         held_[line.other] = {};
         break;
+      case Line::Kind::kWithin:
+        held_[line.buffer] = held_[line.other];
+        break;
       case Line::Kind::kLoops:
         launch(line);
         break;

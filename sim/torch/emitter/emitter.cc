@@ -339,7 +339,7 @@ void Emitter::name_phases() {
 }
 
 void Emitter::begin(std::string_view kind) {
-  if (phase_.empty()) return;
+  if (phase_.empty() || backwards_ > 0) return;
   if (kind == phase_ && step_ == phase_step_) return;
   phase_ = kind;
   phase_step_ = step_;

@@ -111,8 +111,27 @@ class Emitter final : public ops::Memory, public ops::Recorder, public ops::Shap
   void name_phases();
   /// What begins now, "forward" say; nothing unless phases are named so.
   void begin(std::string_view kind);
-  /// An optimizer has stepped: what follows is of the next step.
-  void end_step() { ++step_; }
+  /// An optimizer has stepped: what follows is of the next step. Optimizers that step within a
+  /// backward pass, from hooks, make one step of it together.
+  void end_step() { (backwards_ == 0 ? step_ : steps_in_backward_) += 1; }
+  /// A backward pass from its making to its end. What hooks do in it is of its phase.
+  class Backward {
+   public:
+    explicit Backward(Emitter& emitter) : emitter_(emitter) {
+      emitter.begin("backward");
+      ++emitter.backwards_;
+    }
+    ~Backward() {
+      if (--emitter_.backwards_ > 0 || emitter_.steps_in_backward_ == 0) return;
+      emitter_.steps_in_backward_ = 0;
+      ++emitter_.step_;
+    }
+    Backward(const Backward&) = delete;
+    Backward& operator=(const Backward&) = delete;
+
+   private:
+    Emitter& emitter_;
+  };
   void empty_cache(ops::Device device) override;
   void reset_peak(ops::Device device);
   /// An event is recorded on `stream` / `stream` waits for it / the host waits for `stream` or for
@@ -212,6 +231,8 @@ class Emitter final : public ops::Memory, public ops::Recorder, public ops::Shap
   std::uint64_t refused_ = 0;
   std::uint64_t statistics_ = 0;
   std::uint32_t step_ = 0;
+  std::uint32_t backwards_ = 0;          ///< passes under way
+  std::uint32_t steps_in_backward_ = 0;  ///< of optimizers, in the pass under way
   std::string phase_;  ///< kind of the one named last; empty: the program names its phases itself
   std::uint32_t phase_step_ = 0;
   bool label_known_ = true;

@@ -245,7 +245,9 @@ void add_streams(Session& session, lang::Module& module) {
                                    least - 1));
       return Value::integer(std::max<std::int64_t>(least, 1));
     }
-    return Value::integer(s->guarded([&] { return s->c.count_unknown(tensor); }));
+    const std::optional<double> given = s->decisions->given_number(in);
+    if (!given) s->decisions->refuse_number(in, "a size", {});
+    return Value::integer(static_cast<std::int64_t>(*given));
   });
   act("note_values(tensor, values)", [](Session& t, Arguments& a) {
     const ops::Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
@@ -428,7 +430,7 @@ void add_events(Session& session, lang::Module& module) {
     if (gradients.size() != tensors.size())
       in.runtime_error("there are not as many gradients as tensors");
     const ops::TensorList inputs = tensors_in(in, a[3]);
-    s->emitter.begin("backward");
+    const Emitter::Backward pass(s->emitter);
     ++s->backwards;
     s->guarded([&] {
       backward(s->c, s->emitter.graph(), tensors, gradients, a.boolean(2), inputs,

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string_view>
 
@@ -67,10 +69,8 @@ bool is_noted_exit(const lang::UncaughtException& error, const Emitter& emitter,
 /// Masks whose count decides a size.
 void watch_counts(Session& session) {
   if (session.decisions == nullptr) return;
-  session.c.count_unknown = [&session](const ops::Tensor&) {
-    const std::optional<double> given = session.decisions->given_number(session.interp);
-    if (!given) session.decisions->refuse_number(session.interp, "a size", {});
-    return static_cast<std::int64_t>(*given);
+  session.c.count_unknown = [&session](const ops::Tensor& mask) {
+    return session.decisions->count_of(session.interp, mask.numel());
   };
 }
 
@@ -97,6 +97,22 @@ constexpr std::string_view kCommon =
     "from torch import nn\n"
     "import torch.nn.functional as F\n"
     "from torch._marks import phase, mark\n";
+
+/// What a program runs in.
+struct World {
+  World(lang::Interp::Options options, Emitter& emitter, const ModelProgram& program)
+      : interp(std::move(options)), session(interp, emitter, program.devices, program.wheel) {}
+  lang::Python interp;
+  Session session;
+};
+
+/// Leaves a world as it is until the process ends.
+void leave_standing(std::unique_ptr<World> world) {
+  static std::mutex mutex;
+  static auto* const standing = new std::vector<std::unique_ptr<World>>;
+  const std::lock_guard lock(mutex);
+  standing->push_back(std::move(world));
+}
 
 }  // namespace
 
@@ -141,9 +157,10 @@ void ModelSource::run(Program& program, Sink& sink) {
     emitter.flush();
     emitter.stop();
   };
+  auto world = std::make_unique<World>(std::move(options), emitter, model_);
   {
-    lang::Python interp(std::move(options));
-    Session session(interp, emitter, model_.devices, model_.wheel);
+    lang::Interp& interp = world->interp;
+    Session& session = world->session;
     running = &session;
     add_modules(session);
     session.c.backends = model_.backends;
@@ -208,7 +225,12 @@ void ModelSource::run(Program& program, Sink& sink) {
     }
     operators_ = session.op_table().called();
     allocator_conf_ = session.allocator_conf;
-    session.release();
+  }
+  if (model_.is_last) {
+    leave_standing(std::move(world));
+  } else {
+    world->session.release();
+    world.reset();
   }
   if (decisions) assumptions_ = decisions->assumptions();
   emitter.graph().on_backward = nullptr;

@@ -69,6 +69,9 @@ struct ModelProgram {
   std::optional<Rank> rank;
   /// Turns of loops that repeat earlier ones are left out, and the sink is told (Sink::repeat).
   bool leave_out_repeats = false;
+  /// The process ends soon after this run: what the run made is left standing. Taking it apart is a
+  /// tenth of a small run.
+  bool is_last = false;
 };
 
 /// Runs a model's code abstractly and gives what it asks of the device. Everything that the code

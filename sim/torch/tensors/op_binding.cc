@@ -314,9 +314,8 @@ Value BoundOp::call(CallArgs& args) {
 }
 
 std::string BoundOp::hint_of_later(const CallArgs& args) const {
-  const OpIndex& index = OpIndex::instance();
   const Version release = session_.wheel.pytorch;
-  for (const ops::OpDef* def : index.later(index_, release)) {
+  for (const ops::OpDef* def : OpIndex::later(index_, release)) {
     const auto parameters = parse_parameters(session_.interp, def->signature);
     if (args.positional > parameters.size()) continue;
     for (std::size_t k = 0; k < args.keyword_count; ++k) {
@@ -379,14 +378,13 @@ Value to_value(Session& session, ops::OpResult result) {
   return Value::none();
 }
 
-OpTable::OpTable(Session& session)
-    : session_(session), index_(OpIndex::instance()), callables_(index_.entries().size()) {}
+OpTable::OpTable(Session& session) : session_(session), callables_(OpIndex::entries().size()) {}
 
-const Value& OpTable::callable(std::size_t index) {
+const Value& OpTable::callable(std::size_t index, lang::Name name) {
   Callable& entry = callables_[index];
   if (entry.made.empty()) {
-    entry.made = session_.interp.raw_function(
-        index_.entries()[index].name, [this, index](lang::Interp&, CallArgs& args) {
+    entry.made = make_ref<lang::Builtin>(
+        session_.interp.heap(), name, [this, index](lang::Interp&, CallArgs& args) {
           Callable& called = callables_[index];
           if (!called.op) {
             called.op = std::make_unique<BoundOp>(session_, index);
@@ -399,16 +397,16 @@ const Value& OpTable::callable(std::size_t index) {
 }
 
 Value OpTable::find(std::string_view where, std::string_view name) {
-  const std::size_t found = index_.find(where, name);
-  const bool is_known = found != OpIndex::kNone && index_.is_in(found, session_.wheel.pytorch);
-  return is_known ? callable(found) : Value();
+  const std::size_t found = OpIndex::find(where, name);
+  const bool is_known = found != OpIndex::kNone && OpIndex::is_in(found, session_.wheel.pytorch);
+  return is_known ? callable(found, session_.interp.intern(name)) : Value();
 }
 
 std::vector<std::string_view> OpTable::list(std::string_view where) const {
   std::vector<std::string_view> names;
   for (std::size_t i = 0; i < callables_.size(); ++i) {
-    const OpIndex::Entry& entry = index_.entries()[i];
-    if (entry.where == where && index_.is_in(i, session_.wheel.pytorch))
+    const OpIndex::Entry& entry = OpIndex::entries()[i];
+    if (entry.where == where && OpIndex::is_in(i, session_.wheel.pytorch))
       names.push_back(entry.name);
   }
   std::sort(names.begin(), names.end());
@@ -419,7 +417,7 @@ std::vector<std::string_view> OpTable::called() const {
   std::vector<std::string_view> names;
   for (std::size_t i = 0; i < callables_.size(); ++i) {
     if (callables_[i].op && callables_[i].op->is_on_device())
-      names.push_back(index_.entries()[i].name);
+      names.push_back(OpIndex::entries()[i].name);
   }
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
@@ -427,10 +425,13 @@ std::vector<std::string_view> OpTable::called() const {
 }
 
 void OpTable::fill(lang::ClassObject& tensor_class) {
+  const auto set = [&](lang::Name name, std::size_t index) {
+    tensor_class.attrs.set(name, callable(index, name));
+  };
   for (std::size_t i = 0; i < callables_.size(); ++i) {
-    const OpIndex::Entry& entry = index_.entries()[i];
-    if (entry.where == "method" && index_.is_in(i, session_.wheel.pytorch))
-      tensor_class.attrs.set(session_.interp.intern(entry.name), callable(i));
+    const OpIndex::Entry& entry = OpIndex::entries()[i];
+    if (entry.where == "method" && OpIndex::is_in(i, session_.wheel.pytorch))
+      set(session_.interp.intern(entry.name), i);
   }
 }
 

@@ -21,8 +21,8 @@ class BoundOp {
   BoundOp(Session& session, std::size_t index)
       : session_(session),
         index_(index),
-        name_(OpIndex::instance().entries()[index].name),
-        defs_(OpIndex::instance().overloads(index, session.wheel.pytorch)) {}
+        name_(OpIndex::entries()[index].name),
+        defs_(OpIndex::overloads(index, session.wheel.pytorch)) {}
   /// Brings the arguments to a signature, runs the operator, gives its result. The first overload
   /// that fits is taken. Errors: TypeError with every signature when none fits; as
   /// Session::guarded.
@@ -87,10 +87,10 @@ class OpTable {
     lang::Value made;
     std::unique_ptr<BoundOp> op;  ///< once called
   };
-  const lang::Value& callable(std::size_t index);
+  /// `name`: the entry's.
+  const lang::Value& callable(std::size_t index, lang::Name name);
 
   Session& session_;
-  const OpIndex& index_;
   std::vector<Callable> callables_;  ///< beside the index's entries
 };
 

@@ -368,7 +368,7 @@ Value backward_method(Session& session, Arguments& a) {
       inputs.push_back(tensor_of(session.interp, v));
   }
   const BackwardCall call(session.c.tracer);
-  session.emitter.begin("backward");
+  const Emitter::Backward pass(session.emitter);
   ++session.backwards;
   // PyTorch's Python code has the tensor and the gradient that backward starts from as locals, one
   // frame each: the traceback of an error holds them.

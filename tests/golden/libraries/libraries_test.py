@@ -4,7 +4,8 @@
     libraries_test.py TIDEMARK
 
 NAME.py is a program, NAME.events.gz its recording (action, address, bytes, stream). A program of transformers, torchvision or timm
-needs their sources: the environment variable TIDEMARK_TEST_PACKAGES is a folder with them. Exit code 77: some were skipped.
+needs their sources: the environment variable TIDEMARK_TEST_PACKAGES is a folder with them. A line "# tidemark: OPTIONS" of a program
+has options for its run. Exit code 77: some were skipped.
 """
 
 import csv
@@ -29,7 +30,8 @@ def rows(text):
 def simulated(program, path, packages):
     with tempfile.TemporaryDirectory() as folder:
         events = pathlib.Path(folder) / "events.csv"
-        command = [program, "run", path, *SETTING, "--events", events]
+        own = re.findall(r"^# tidemark: (.*)", path.read_text(encoding="utf-8"), re.MULTILINE)
+        command = [program, "run", path, *SETTING, "--events", events, *" ".join(own).split()]
         if packages:
             command += ["--packages", packages]
         done = subprocess.run(command, capture_output=True, text=True)

@@ -73,6 +73,14 @@ TEST_CASE("a misspelt command or option gets a suggestion") {
   CHECK(run({"--hepl"}).err == "error: unknown option '--hepl'; did you mean '--help'?\n");
 }
 
+TEST_CASE("a command is made by the name that it has") {
+  REQUIRE(command_makers().size() == commands().size());
+  for (std::size_t i = 0; i < commands().size(); ++i) {
+    CHECK(command_makers()[i].name == commands()[i]->spec().name);
+    CHECK(make_command(command_makers()[i].name)->spec().name == command_makers()[i].name);
+  }
+}
+
 TEST_CASE(
     "every command's help has an example, starts with its name, and fits 100 columns and a "
     "screen") {
@@ -180,7 +188,7 @@ TEST_CASE("the manual page and the completions know every command and option") {
     }
   }
   CHECK(run({"completion", "csh"}).err ==
-        "error: expected one of bash, zsh, fish; found 'csh'; did you mean 'zsh'?\n"
+        "error: expected one of bash, zsh, fish, values; found 'csh'; did you mean 'zsh'?\n"
         "See 'tidemark help completion'.\n");
 }
 

@@ -146,6 +146,18 @@ const std::string kBefore = "opt = torch.optim.AdamW(model.parameters(), lr=1e-3
 
 }  // namespace
 
+TEST_CASE("a run whose world is left standing gives what another gives") {
+  // An object that is gone when the program ends runs no __del__, whoever takes the world apart.
+  const Scenario scenario = with_loop(
+      "class Loud:\n  def __del__(self):\n    print('gone')\nkept = Loud()\nprint('made')\n" +
+      kBefore + "for step in range(2):\n" + kStep);
+  RunOptions last = options(false);
+  last.is_last = true;
+  const RunResult standing = run(scenario, last);
+  CHECK(standing.printed == "made\n");
+  CHECK(difference(standing, run(scenario, options(false))) == "");
+}
+
 TEST_CASE("a million steps are a handful simulated and the rest counted") {
   const RunResult result =
       run(with_loop(kBefore + "for step in range(1000000):\n" + kStep), options(true));

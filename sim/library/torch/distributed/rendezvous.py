@@ -1,4 +1,5 @@
 import os
+import torch
 import torch._C as _C
 
 
@@ -27,7 +28,9 @@ def _job(init_method, rank, world_size):
     if init_method and not init_method.startswith("env://") and (rank < 0 or world_size < 1):
         raise ValueError("Error initializing torch.distributed: rank and world_size parameters missing")
     if rank < 0 and world_size < 1 and _C.rank_in_job() is None and "RANK" not in os.environ._values:
+        gpus = torch.cuda.device_count()
         _C.refuse(
-            "this process is of no distributed job, so that its rank is not known", "give --world, and --rank"
+            "this process is of no distributed job, so that its rank is not known",
+            f"give --world {gpus}: a process for each GPU of the machine" if gpus > 1 else "give --world, and --rank",
         )
     return (_variable("RANK") if rank < 0 else rank), (_variable("WORLD_SIZE") if world_size < 1 else world_size)

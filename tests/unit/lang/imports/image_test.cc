@@ -6,6 +6,7 @@
 #include <sstream>
 #include <string>
 
+#include "sim/base/name_hash.h"
 #include "sim/lang/builtins/python.h"
 #include "sim/lang/runtime/frame.h"
 #include "sim/lang/syntax/parser.h"
@@ -298,7 +299,7 @@ TEST_CASE("an interpreter's names begin with those of an image") {
   CHECK(names.text(fresh) == "fresh");
   Name found{};
   CHECK(names.find("a text", &found));
-  CHECK(names.hash(found) == hash_text("a text"));
+  CHECK(names.hash(found) == hash_name("a text"));
   CHECK_FALSE(names.find("never", &found));
   for (int i = 0; i < 2000; ++i) names.intern(std::to_string(i));
   CHECK(names.text(names.intern("1234")) == "1234");
