@@ -4,19 +4,13 @@
 
 namespace tidemark {
 
-/// How far simulated times err. Of the times that others published, with the configuration they
-/// were taken in, eight of ten lie between these shares of what is told for it, in thousandths.
-/// Written by tools/trust; docs/trust.md has the table.
-inline constexpr std::int64_t kTrueTimeLow = 740;
-inline constexpr std::int64_t kTrueTimeHigh = 1440;
-inline constexpr std::int64_t kPublishedTimes = 64;
-
-/// Between which shares of a told time the true one is expected, in thousandths.
+/// Between which shares of a told time the true one is expected, in thousandths. Where no card was
+/// calibrated it is published_band().
 struct TimeBand {
-  std::int64_t low = kTrueTimeLow;
-  std::int64_t high = kTrueTimeHigh;
-  std::int64_t count = kPublishedTimes;  ///< how many measurements say so
-  bool is_calibrated = false;            ///< by measurements of this card
+  std::int64_t low = 1000;
+  std::int64_t high = 1000;
+  std::int64_t count = 0;      ///< how many measurements say so
+  bool is_calibrated = false;  ///< by measurements of this card
   friend bool operator==(const TimeBand&, const TimeBand&) = default;
 };
 
