@@ -249,6 +249,11 @@ class Refusals(unittest.TestCase):
         self.assertEqual(done.stderr, "no PyTorch was found; validation/pretend/environment.py FOLDER makes one that needs no GPU, and "
                                       "TIDEMARK_TORCH=FOLDER names it\n")
 
+    def test_all_of_a_box_wants_something_to_measure_with(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = tidemark("validate", "--all", "--report", folder + "/box.md", "--device", "t4", SCENARIOS / "mlp.yaml")
+            self.assertEqual((done.returncode, "nothing to measure with" in done.stderr), (77, True), done.stderr)
+
     def test_options_of_scenarios_are_none_of_traces(self):
         with tempfile.TemporaryDirectory() as folder:
             trace = pathlib.Path(folder) / "t.tmt"

@@ -204,7 +204,7 @@ def main():
     parser.add_argument("--report", required=True)
     parser.add_argument("--minutes", type=float, default=55)
     parser.add_argument("--device", default="")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     box = Box(options)
     scenarios = options.scenarios or sorted((HERE.parent / "scenarios").glob("*.yaml"))
     card, is_pretend = card_at_hand(box)
