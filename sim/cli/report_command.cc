@@ -75,6 +75,7 @@ class ReportCommand final : public Command {
       runs.push_back(std::make_unique<Shown>(args.value("beside"), args, beside_choice(args), err,
                                              beside_title(args)));
     std::vector<HtmlReport> pages;
+    pages.reserve(runs.size());
     for (const auto& run : runs) pages.push_back(run->page());
     write_whole_file(args.value("output"), html_report(pages));
     out.print("{}\n", args.value("output"));
