@@ -129,9 +129,13 @@ void Lowering::require_order(NodeId id, const Dims& strides, bool may_pad) {
     return lies_as(view.sizes, dense_in_order(view.sizes, strides_of(view)), wanted);
   };
   if (!is_loop && is_strided(view) && is_ordered()) return;
+  give_copy(id, wanted, may_pad);
+}
+
+void Lowering::give_copy(NodeId id, const Dims& strides, bool may_pad) {
   const BoxId copy = copy_of(id);
   Buffer& made = program.buffers[boxes_[copy].buffer];
-  made.strides = wanted;
+  made.strides = strides;
   made.is_flexible = false;
   if (may_pad) pad(made);
   give(id, copy);
@@ -166,13 +170,7 @@ void Lowering::require_strides(NodeId id, const Dims& strides, bool may_pad) {
               has_gaps ? dense_in_order(buffer.sizes, buffer.strides) : buffer.strides, strides))
     return;
   if (!is_dense(buffer.sizes, strides)) return;
-  // A copy in the order that is wanted.
-  const BoxId copy = copy_of(id);
-  Buffer& made = program.buffers[boxes_[copy].buffer];
-  made.strides = strides;
-  made.is_flexible = false;
-  if (may_pad) pad(made);
-  give(id, copy);
+  give_copy(id, strides, may_pad);
 }
 
 std::vector<std::size_t> pick_loop_order(const std::vector<std::vector<std::int64_t>>& strides,

@@ -178,6 +178,17 @@ Lowering::Count Lowering::count(const Loops& loops) const {
   return {trace.loads.size(), trace.ops, trace.moving_loads};
 }
 
+Buffer Lowering::buffer_for(NodeId id) const {
+  const GraphNode& node = nodes_[id];
+  Buffer buffer;
+  buffer.sizes = node.sizes;
+  buffer.strides = dense_strides(node.sizes);
+  buffer.dtype = node.dtype;
+  buffer.device = node.device;
+  buffer.node = id;
+  return buffer;
+}
+
 BufferId Lowering::new_buffer(NodeId id, const Dims& sizes, ScalarType dtype) {
   Buffer buffer;
   buffer.sizes = sizes;

@@ -123,6 +123,8 @@ class Lowering {
   BufferId realized(NodeId id);
   void require_strides(NodeId id, const ops::Dims& strides, bool may_pad = false);
   void require_order(NodeId id, const ops::Dims& strides, bool may_pad = false);
+  /// Replaces a value by a copy of it that lies so.
+  void give_copy(NodeId id, const ops::Dims& strides, bool may_pad);
   void find_dislikes_of_padding();
   void pad(Buffer& buffer) const;
   [[nodiscard]] ops::Dims strides_of(const View& view) const;
@@ -131,6 +133,8 @@ class Lowering {
   [[nodiscard]] bool is_strided(const View& view) const;
   BoxId copy_of(NodeId id);
   void decide_layout(Buffer& buffer) const;
+  /// Memory for a node's result, without gaps, not yet part of the program.
+  [[nodiscard]] Buffer buffer_for(NodeId id) const;
   BufferId new_buffer(NodeId id, const ops::Dims& sizes, ops::ScalarType dtype);
   BufferId new_operation(Operation operation, Buffer buffer);
   BufferId add_loops(std::shared_ptr<const Loops> loops, NodeId node, ops::Device device);

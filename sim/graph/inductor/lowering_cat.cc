@@ -74,12 +74,7 @@ bool Lowering::joins_in_loop(NodeId id) const {
 /// Each has its memory within the result: what gets memory here gets it there, the rest is copied.
 void Lowering::join(NodeId id) {
   const GraphNode& node = nodes_[id];
-  Buffer whole;
-  whole.sizes = node.sizes;
-  whole.strides = dense_strides(node.sizes);
-  whole.dtype = node.dtype;
-  whole.device = node.device;
-  whole.node = id;
+  Buffer whole = buffer_for(id);
   bool is_channels_last = false;
   if (node.sizes.size() == 4) {
     const auto is_in_memory = [this](NodeId input) {

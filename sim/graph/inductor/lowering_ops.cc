@@ -379,12 +379,7 @@ void Lowering::product(NodeId id) {
     realized(node.inputs[2]);
   }
   for (const NodeId input : node.inputs) operation.reads.push_back(realized(input));
-  Buffer buffer;
-  buffer.sizes = node.sizes;
-  buffer.strides = dense_strides(node.sizes);
-  buffer.dtype = node.dtype;
-  buffer.device = node.device;
-  buffer.node = id;
+  Buffer buffer = buffer_for(id);
   // Source: torch's choices.py, _need_to_fix_layout.
   buffer.goes_anywhere = node.sizes.size() == 2;  // those of batches do not
   give(id, add_box(id, nullptr, new_operation(std::move(operation), std::move(buffer))));

@@ -17,6 +17,15 @@ using graph::inductor::kNoBuffer;
 using graph::inductor::Line;
 using ops::Tensor;
 
+namespace {
+
+bool has_gaps(const Buffer& buffer) {
+  using graph::inductor::dense_strides;
+  return !graph::inductor::lies_as(buffer.sizes, buffer.strides, dense_strides(buffer.sizes));
+}
+
+}  // namespace
+
 PlanRun::PlanRun(ops::Context& c, const graph::inductor::CompiledPass& compiled)
     : c_(c),
       compiled_(compiled),
@@ -45,8 +54,6 @@ void PlanRun::call_library(const Line& line) {
     while (results_from > 0 && node.effects[results_from - 1].kind != Effect::Kind::kAllocate)
       --results_from;
   }
-  const bool has_gaps = !graph::inductor::lies_as(buffer.sizes, buffer.strides,
-                                                  graph::inductor::dense_strides(buffer.sizes));
   for (const Effect& effect : node.effects) {
     const auto at = static_cast<std::size_t>(&effect - node.effects.data());
     switch (effect.kind) {
@@ -65,7 +72,7 @@ void PlanRun::call_library(const Line& line) {
       case Effect::Kind::kLtWorkspace:
         // A product that came apart from its bias takes the other library's, and one whose result
         // has gaps. Source: at::native's addmm_out_cuda_impl.
-        if (node.name == "mm" || has_gaps) {
+        if (node.name == "mm" || has_gaps(buffer)) {
           c_.cublas_workspace(effect.device, 1);
         } else {
           c_.cublaslt_workspace(effect.device);
