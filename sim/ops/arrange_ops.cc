@@ -228,6 +228,13 @@ std::span<const OpDef> arrange_ops() {
                           [](Backward& b) { b.grads[0] = zeros_like(b.c, b.grad()); });
        },
        kDrawn},
+      {"bernoulli(Tensor input, float p, *, generator? generator=None)", "torch method",
+       [](Arguments& a) -> OpResult {
+         Context& c = a.context();
+         const LabelScope label(c, "bernoulli");
+         return c.empty(a.tensor(0).sizes(), a.tensor(0).dtype(), a.tensor(0).device());
+       },
+       kDrawn},
       {"meshgrid(Tensor[] *tensors, *, str indexing='ij')", "torch",
        [](Arguments& a) -> OpResult {
          return OpResult::tuple(meshgrid(a.context(), a.tensors(0), a.text(1) == "xy"));

@@ -34,8 +34,8 @@ Tensor repeat_each(Context& c, const Tensor& given, std::int64_t repeats,
 }
 
 /// How many places there are in all; PyTorch reads the last sum, and looks for negative ones.
-std::int64_t total_of(Context& c, const Tensor& repeats, const Tensor& sums) {
-  const auto known = c.look_at(repeats);
+std::int64_t total_of(Context& c, const Tensor& given, const Tensor& repeats, const Tensor& sums) {
+  const auto known = c.look_at(given);
   if (!known) {
     throw NotModelled(
         "repeat_interleave by numbers that are not known decides a size; give output_size");
@@ -61,7 +61,7 @@ Tensor repeated_places(Context& c, const Tensor& given, std::optional<std::int64
   if (given.numel() == 0) return c.empty({0}, given.dtype(), given.device());
   const Tensor repeats = contiguous(c, given);
   const Tensor sums = cumsum(c, given, 0, std::nullopt);
-  const std::int64_t total = output_size ? *output_size : total_of(c, repeats, sums);
+  const std::int64_t total = output_size ? *output_size : total_of(c, given, repeats, sums);
   return c.empty({total}, given.dtype(), given.device());
 }
 

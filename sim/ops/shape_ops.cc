@@ -9,6 +9,7 @@
 #include "sim/ops/device_check.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
+#include "sim/ops/parts.h"
 #include "sim/ops/tracer.h"
 
 namespace tidemark::ops {
@@ -248,9 +249,21 @@ TensorList split(Context& c, const Tensor& self, std::int64_t size, std::int64_t
   return finish_pieces(op, self, std::move(pieces), d, false);
 }
 
-TensorList split_with_sizes(Context& c, const Tensor& self, const std::vector<std::int64_t>& sizes,
+std::vector<std::int64_t> with_equal_shares(std::vector<std::int64_t> sizes, std::int64_t total) {
+  std::int64_t sharing = std::ranges::count(sizes, kEqualShare);
+  for (const std::int64_t size : sizes) total -= size == kEqualShare ? 0 : size;
+  for (std::int64_t& size : sizes) {
+    if (size != kEqualShare) continue;
+    size = std::max<std::int64_t>(total, 0) / sharing--;
+    total -= size;
+  }
+  return sizes;
+}
+
+TensorList split_with_sizes(Context& c, const Tensor& self, const std::vector<std::int64_t>& given,
                             std::int64_t dim) {
   const std::int64_t d = wrap_dim(dim, self.dim());
+  const std::vector<std::int64_t> sizes = with_equal_shares(given, self.size(d));
   Op op(c, "split_with_sizes", "SplitWithSizesBackward0", {&self});
   TensorList pieces;
   std::int64_t at = 0;

@@ -89,7 +89,7 @@ std::span<const OpDef> shape_ops() {
          return OpResult::tuple(split(a.context(), a.tensor(0), a.integer(1), a.integer(2)));
        },
        kViews},
-      {"split(Tensor tensor, sizes[] split_size_or_sections, int dim=0)", "torch",
+      {"split(Tensor tensor, parts[] split_size_or_sections, int dim=0)", "torch",
        [](Arguments& a) -> OpResult {
          return OpResult::tuple(
              split_with_sizes(a.context(), a.tensor(0), a.sizes(1), a.integer(2)));
@@ -100,7 +100,7 @@ std::span<const OpDef> shape_ops() {
          return OpResult::tuple(split(a.context(), a.tensor(0), a.integer(1), a.integer(2)));
        },
        kViews},
-      {"split(Tensor input, sizes[] split_size, int dim=0)", "method",
+      {"split(Tensor input, parts[] split_size, int dim=0)", "method",
        [](Arguments& a) -> OpResult {
          return OpResult::tuple(
              split_with_sizes(a.context(), a.tensor(0), a.sizes(1), a.integer(2)));

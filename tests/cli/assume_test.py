@@ -513,6 +513,22 @@ class Assumptions(unittest.TestCase):
         self.assertIn("s.py:3:1: error: a size depends on a value that is not known",
                       run("import torch\nx = torch.randn(40, device='cuda')\nx[x > 0]\n"))
 
+    def test_parts_whose_sizes_nobody_knows_are_equal_in_an_installed_package(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "packages").mkdir()
+            (pathlib.Path(folder) / "packages" / "parter.py").write_text(
+                "def parts(x, sizes):\n    return [len(part) for part in x.split([2, *sizes])]\n", encoding="utf-8")
+            head = "import torch\nfrom parter import parts\nx = torch.randn(12, device='cuda')\nn = (x[:3] > 0).long().tolist()\n"
+            done = []
+            for last in ("print(parts(x, n))\n", "x.split(n)\n"):
+                (pathlib.Path(folder) / "s.py").write_text(head + last, encoding="utf-8")
+                done.append(subprocess.run([TIDEMARK, "run", "s.py", "--device", "h100-sxm-80gb", "--packages", "packages",
+                                            "--format", "json"], capture_output=True, text=True, check=False, cwd=folder))
+        report = json.loads(done[0].stdout)
+        self.assertEqual(report["printed"], "[2, 3, 3, 4]\n")
+        self.assertIn("into what sizes this is split is not known: taken to be equal ones", [n["text"] for n in report["notes"]])
+        self.assertIn("s.py:5:1: error: a size depends on a value that is not known", done[1].stderr)
+
     def test_a_mask_of_several_dimensions_stands_beside_other_indices(self):
         report = self.run_script("y = torch.zeros(3, 4, 5, device='cuda')\nm = torch.ones(3, 4, device='cuda', dtype=torch.bool)\n"
                                  "at = torch.zeros(12, device='cuda', dtype=torch.int64)\ny[m, at] = 1.0\nprint(y[m, at].shape, y[m, 1:3].shape)\n")

@@ -41,13 +41,18 @@ SMALL = {
 FILLED = ("head_dim", "n_routed_experts", "num_experts", "moe_intermediate_size")
 LATENT = {"num_key_value_heads": 4}
 MIXED = {"layer_types": ["linear_attention", "full_attention"]}
+UNSHARED = {"num_kv_shared_layers": 0}
 OWN = {
-    "axk1": LATENT, "axk2": LATENT, "deepseek_v2": LATENT, "deepseek_v3": LATENT, "deepseek_v32": LATENT, "glm_moe_dsa": LATENT,
+    "axk1": LATENT, "axk2": LATENT, "deepseek_v2": {**LATENT, "num_experts_per_tok": 2}, "deepseek_v3": LATENT, "deepseek_v32": LATENT, "glm_moe_dsa": LATENT,
     "gpt_neo": {"attention_types": [[["global", "local"], 1]]}, "bamba": {"attn_layer_indices": [1]},
     "granitemoehybrid": MIXED, "lfm2_moe": {"layer_types": ["conv", "full_attention"], "num_dense_layers": 1},
     "mamba2": {"num_heads": 8, "head_dim": 16, "n_groups": 2}, "reformer": {"is_decoder": True, "axial_pos_shape": [4, 8],
     "axial_pos_embds_dim": [32, 32]}, "zaya": {"num_experts_per_tok": 1}, "esmc": {"num_key_value_heads": 4},
     "swin": {"image_size": 224}, "donut-swin": {"image_size": 224}, "swinv2": {"image_size": 256},
+    "bailing_hybrid": LATENT, "glm4_moe_lite": LATENT, "kimi_linear": LATENT, "longcat_flash": LATENT, "minicpm3": LATENT,
+    "youtu": LATENT, "dots3_note": LATENT, "dots3_note_text": LATENT, "nemotron": LATENT, "dots1": {"n_shared_experts": 1},
+    "gemma3n": UNSHARED, "gemma3n_text": UNSHARED, "gemma4_unified_assistant": UNSHARED,
+    "gemma4_assistant": {**UNSHARED, "hidden_size_per_layer_input": 0},
     "xmod": {"default_language": "en_XX"}, "xlstm": {"head_dim": None}, "esm": {"vocab_size": 33, "pad_token_id": 1},
 }
 
@@ -76,10 +81,16 @@ def small(config, own=None):
 numpy.random.seed(0)  # masks of what a model hears
 kind, name = sys.argv[1].split(":")
 config_class = CONFIG_MAPPING[name]
-own = {"decoder_start_token_id": 0, "pad_token_id": 0} if kind == "translation" else {}
-config = config_class(**small(config_class(), {**own, **OWN.get(name, {})}))
+own = {"decoder_start_token_id": 0, "pad_token_id": 0} if kind == "translation" or name == "t5" else {}
+if sys.argv[1] == "masked:reformer":
+    own["is_decoder"] = False
+config = config_class(**small(config_class(), {**OWN.get(name, {}), **own}))
 class_name = KINDS[kind][name]
-model = getattr(transformers, class_name if isinstance(class_name, str) else class_name[0])(config).cuda()
+model_class = getattr(transformers, class_name if isinstance(class_name, str) else class_name[0])
+for part in ("text_config", "decoder"):  # as from_config does where the class is that of a part
+    if isinstance(getattr(config, part, None), model_class.config_class) and not isinstance(config, model_class.config_class):
+        config = getattr(config, part)
+model = model_class(config).cuda()
 if sys.argv[2:] == ["constructed"]:
     sys.exit()
 model.train()
@@ -96,7 +107,8 @@ if kind in ("image", "segments", "pairs"):
     else:
         out = model(pixel_values=pixels, labels=labels if kind == "image" else torch.zeros(2, *size, dtype=torch.long).cuda())
 elif kind == "texts":
-    ids[:, -1] = getattr(config, "eos_token_id", None) or 2
+    end = getattr(config, "eos_token_id", None) or 2
+    ids[:, -1] = end[0] if isinstance(end, list) else end
     out = model(input_ids=ids, labels=labels)
 elif kind == "audio":
     spectrogram = getattr(config, "num_mel_bins", None)

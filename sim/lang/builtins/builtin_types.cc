@@ -8,6 +8,7 @@
 #include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/traceback.h"
 #include "sim/lang/runtime/unknown.h"
+#include "sim/lang/runtime/wide_integer.h"
 
 /// The built-in types as classes: what int(...), list(...), type(x), super() do.
 namespace tidemark::lang {
@@ -53,9 +54,12 @@ Value parse_integer(Interp& in, const std::string& text, int base) {
   std::uint64_t magnitude = 0;
   const char* last = digits.data() + digits.size();
   const auto read = std::from_chars(digits.data() + at, last, magnitude, base);
-  if (read.ec == std::errc::result_out_of_range ||
-      (read.ec == std::errc() && magnitude > INT64_MAX)) {
-    in.raise(*in.classes().overflow_error, "integer result does not fit 64 bits");
+  if ((read.ec == std::errc::result_out_of_range ||
+       (read.ec == std::errc() && magnitude > INT64_MAX)) &&
+      read.ptr == last) {
+    Wide wide = wide_from(in, std::string_view(digits).substr(at), base);
+    wide.negative = negative;
+    return integer_of(in, std::move(wide));
   }
   if (read.ec != std::errc() || read.ptr != last) {
     in.value_error(
@@ -84,6 +88,7 @@ Value make_integer(Interp& in, ClassObject& /*type*/, CallArgs& args) {
     return parse_integer(in, value.as<Str>()->text(), static_cast<int>(radix.as_int()));
   }
   if (value.is_integral()) return Value::integer(value.as_int());
+  if (value.as<WideInteger>() != nullptr) return value;
   if (const auto* unknown = value.as<Unknown>()) return unknown->another(in, Unknown::Type::kInt);
   if (value.is_float()) {
     const double real = value.as_float();
@@ -92,8 +97,7 @@ Value make_integer(Interp& in, ClassObject& /*type*/, CallArgs& args) {
       in.raise(*in.classes().overflow_error, "cannot convert float infinity to integer");
     }
     if (std::abs(real) >= 9.2233720368547758e18) {
-      // An int of its own value, as far as a float has it: int(1e30), a limit that nothing reaches.
-      return make_ref<BuiltinValue>(in.heap(), in.classes().integer, Value::real(std::trunc(real)));
+      return integer_of(in, wide_from(real));
     }
     return Value::integer(static_cast<std::int64_t>(real));
   }
@@ -101,7 +105,7 @@ Value make_integer(Interp& in, ClassObject& /*type*/, CallArgs& args) {
   for (const name::Known method : {name::kInt, name::kIndex}) {
     Value out = value.as<Instance>() == nullptr ? Value() : in.call_special(value, known(method));
     if (out.is_integral()) return Value::integer(out.as_int());
-    if (out.as<Unknown>() != nullptr) return out;
+    if (out.as<Unknown>() != nullptr || out.as<WideInteger>() != nullptr) return out;
   }
   in.type_error(
       fmt::format("int() argument must be a string, a bytes-like object or a real number, not '{}'",
@@ -114,6 +118,7 @@ Value make_real(Interp& in, ClassObject& /*type*/, CallArgs& args) {
   if (args.positional == 0) return Value::real(0);
   const Value value = plain_of(args.values[0]);
   if (value.is_number()) return Value::real(value.number());
+  if (const auto* wide = value.as<WideInteger>()) return Value::real(real_of(in, wide->number));
   if (const auto* unknown = value.as<Unknown>()) return unknown->another(in, Unknown::Type::kReal);
   if (const Str* text = value.as<Str>()) {
     std::string digits(trimmed(text->text()));

@@ -12,6 +12,7 @@
 #include "sim/lang/runtime/special_methods.h"
 #include "sim/lang/runtime/text.h"
 #include "sim/lang/runtime/unknown.h"
+#include "sim/lang/runtime/wide_integer.h"
 #include "sim/lang/values/utf8.h"
 
 /// The built-in functions.
@@ -107,9 +108,8 @@ Value rounded(Interp& in, Arguments& args) {
     Wide down = value / unit * unit - (value % unit < 0 ? unit : 0);
     const Wide rest = value - down;
     if (rest * 2 > unit || (rest * 2 == unit && (down / unit) % 2 != 0)) down += unit;
-    if (down > INT64_MAX || down < INT64_MIN)
-      in.raise(*in.classes().overflow_error, "integer result does not fit 64 bits");
-    return Value::integer(static_cast<std::int64_t>(down));
+    return in.binary(BinaryOp::kMul, Value::integer(static_cast<std::int64_t>(down / unit)),
+                     in.binary(BinaryOp::kPow, Value::integer(10), Value::integer(-digits)));
   }
   if (args[0].is_float()) {
     const double value = args[0].as_float();
@@ -125,11 +125,11 @@ Value rounded(Interp& in, Arguments& args) {
     if (std::isinf(value)) {
       in.raise(*in.classes().overflow_error, "cannot convert float infinity to integer");
     }
-    if (std::abs(value) >= 9.2e18) {
-      in.raise(*in.classes().overflow_error, "integer result does not fit 64 bits");
-    }
+    if (std::abs(value) >= 9.2e18) return integer_of(in, wide_from(value));
     return Value::integer(static_cast<std::int64_t>(std::nearbyint(value)));
   }
+  if (args[0].as<WideInteger>() != nullptr && (!digits_given || args.integer(1) >= 0))
+    return args[0];
   Value out = digits_given ? in.call_special(args[0], known(name::kRound), {args[1]})
                            : in.call_special(args[0], known(name::kRound));
   if (out.empty()) {
@@ -146,6 +146,8 @@ void add_numbers(Interp& in) {
       return x.as_int() < 0 ? interp.unary(UnaryOp::kNeg, x) : Value::integer(x.as_int());
     }
     if (x.is_float()) return Value::real(std::abs(x.as_float()));
+    if (const auto* wide = x.as<WideInteger>())
+      return wide->number.negative ? interp.unary(UnaryOp::kNeg, x) : x;
     if (const auto* unknown = x.as<Unknown>()) return unknown->another(interp, unknown->kind());
     Value out = interp.call_special(x, known(name::kAbs));
     if (out.empty()) {
@@ -161,22 +163,32 @@ void add_numbers(Interp& in) {
   });
   define(in, "pow(base, exp, mod=None)", [](Interp& interp, Arguments& args) {
     if (!args.has(2)) return interp.binary(BinaryOp::kPow, args[0], args[1]);
-    const std::int64_t modulus = args.integer(2);
-    std::int64_t exponent = args.integer(1);
-    if (modulus == 0) interp.value_error("pow() 3rd argument cannot be 0");
-    if (exponent < 0)
-      interp.refuse("pow() with a negative exponent and a modulus is not supported");
-    const Value first = interp.binary(BinaryOp::kMod, Value::integer(args.integer(0)), args[2]);
-    __extension__ using Big = __int128;
-    Big result = 1 % modulus;
-    Big base = first.as_int();
-    for (; exponent > 0; exponent >>= 1) {
-      if ((exponent & 1) != 0) result = result * base % modulus;
-      base = base * base % modulus;
+    for (std::size_t i = 0; i < 3; ++i) {
+      if (!wide_of(args[i])) (void)args.integer(i);  // says what is wrong
     }
-    return interp.binary(BinaryOp::kMod, Value::integer(static_cast<std::int64_t>(result)),
-                         args[2]);
+    const Value zero = Value::integer(0);
+    if (interp.truth(interp.compare(CompareOp::kEq, args[2], zero)))
+      interp.value_error("pow() 3rd argument cannot be 0");
+    Wide exponent = *wide_of(args[1]);
+    if (exponent.negative)
+      interp.refuse("pow() with a negative exponent and a modulus is not supported");
+    const auto times = [&](const Value& x, const Value& y) {
+      return interp.binary(BinaryOp::kMod, interp.binary(BinaryOp::kMul, x, y), args[2]);
+    };
+    const Value one = Value::integer(1);
+    Value result = times(one, one);
+    Value base = times(args[0], one);
+    for (std::size_t bit = 0; bit < bits_of(exponent); ++bit) {
+      if ((exponent.pieces[bit / 32] >> (bit % 32) & 1U) != 0) result = times(result, base);
+      base = times(base, base);
+    }
+    return result;
   });
+}
+
+Value in_base(Interp& in, Arguments& args, std::string_view spec) {
+  if (args[0].as<WideInteger>() != nullptr) return in.str(in.format(args[0], spec));
+  return in.str(format_integer(in, args.integer(0), spec));
 }
 
 void add_text_functions(Interp& in) {
@@ -215,15 +227,12 @@ void add_text_functions(Interp& in) {
     std::size_t at = 0;
     return Value::integer(next_code_point(text, at));
   });
-  define(in, "hex(number, /)", [](Interp& interp, Arguments& args) {
-    return interp.str(format_integer(interp, args.integer(0), "#x"));
-  });
-  define(in, "bin(number, /)", [](Interp& interp, Arguments& args) {
-    return interp.str(format_integer(interp, args.integer(0), "#b"));
-  });
-  define(in, "oct(number, /)", [](Interp& interp, Arguments& args) {
-    return interp.str(format_integer(interp, args.integer(0), "#o"));
-  });
+  define(in, "hex(number, /)",
+         [](Interp& interp, Arguments& args) { return in_base(interp, args, "#x"); });
+  define(in, "bin(number, /)",
+         [](Interp& interp, Arguments& args) { return in_base(interp, args, "#b"); });
+  define(in, "oct(number, /)",
+         [](Interp& interp, Arguments& args) { return in_base(interp, args, "#o"); });
   define(in, "print(*values, sep=' ', end='\n', file=None, flush=False)",
          [](Interp& interp, Arguments& args) {
            const auto option = [&](std::size_t i, std::string_view fallback) {

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "sim/lang/builtins/library.h"
 #include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/frame.h"
+#include "sim/lang/runtime/wide_integer.h"
 #include "sim/lang/syntax/literal_calls.h"
 #include "sim/lang/values/utf8.h"
 
@@ -198,25 +200,36 @@ bool is_big(Interp& in, const std::string& order) {
   return order == "big";
 }
 
-constexpr std::size_t kNumberBytes = 8;  // of a 64-bit number
+/// A literal beyond 64 bits.
+Value large_integer(Interp& in, std::string_view digits) {
+  int base = 10;
+  if (digits.size() > 1 && digits[0] == '0') {
+    const char marker = static_cast<char>(digits[1] | 0x20);
+    base = marker == 'x' ? 16 : marker == 'o' ? 8 : 2;
+    digits.remove_prefix(2);
+  }
+  return integer_of(in, wide_from(in, digits, base));
+}
 
 /// int.to_bytes
 Value to_bytes(Interp& in, Arguments& args) {
-  const auto number = static_cast<std::uint64_t>(args.integer(0));
-  const bool is_negative = args.integer(0) < 0;
+  const std::optional<Wide> number = wide_of(args[0]);
+  if (!number) (void)args.integer(0);  // says what is wrong
+  const bool is_negative = number->negative;
   if (args.integer(1) < 0) in.value_error("length argument must be non-negative");
   const auto length = static_cast<std::size_t>(args.integer(1));
   const bool is_signed = args.boolean(3);
   if (is_negative && !is_signed)
     in.raise(*in.classes().overflow_error, "can't convert negative int to unsigned");
+  const std::vector<std::uint32_t> pieces = complement_of(*number, number->pieces.size() + 1);
   const auto byte_at = [&](std::size_t i) {
-    if (i >= kNumberBytes) return is_negative ? 0xFFU : 0U;
-    return static_cast<std::uint32_t>((number >> (8 * i)) & 0xFFU);
+    if (i / 4 >= pieces.size()) return is_negative ? 0xFFU : 0U;
+    return pieces[i / 4] >> (8 * (i % 4)) & 0xFFU;
   };
   bool fits = true;
-  for (std::size_t i = length; i < kNumberBytes; ++i)
+  for (std::size_t i = length; i < pieces.size() * 4; ++i)
     fits = fits && byte_at(i) == (is_negative ? 0xFFU : 0U);
-  if (is_signed && length > 0 && length <= kNumberBytes)
+  if (is_signed && length > 0 && length <= pieces.size() * 4)
     fits = fits && (byte_at(length - 1) > 0x7FU) == is_negative;
   if (!fits) in.raise(*in.classes().overflow_error, "int too big to convert");
   const bool big = is_big(in, args.text(2));
@@ -227,20 +240,15 @@ Value to_bytes(Interp& in, Arguments& args) {
 
 /// int.from_bytes
 Value from_bytes(Interp& in, Arguments& args) {
-  std::vector<std::uint64_t> bytes;  // the least first
+  std::vector<std::uint32_t> bytes;  // the least first
   for (const Value& byte : in.unpack(args[1]))
-    bytes.push_back(static_cast<std::uint64_t>(byte.as_int()) & 0xFFU);
+    bytes.push_back(static_cast<std::uint32_t>(byte.as_int()) & 0xFFU);
   if (is_big(in, args.text(2))) std::reverse(bytes.begin(), bytes.end());
   const bool is_negative = args.boolean(3) && !bytes.empty() && bytes.back() > 0x7FU;
-  const std::uint64_t filler = is_negative ? 0xFFU : 0U;
-  while (bytes.size() > kNumberBytes && bytes.back() == filler) bytes.pop_back();
-  std::uint64_t number = is_negative ? ~std::uint64_t{0} : 0;
-  for (std::size_t i = std::min(bytes.size(), kNumberBytes); i > 0; --i)
-    number = number << 8U | bytes[i - 1];
-  const auto out = static_cast<std::int64_t>(number);
-  if (bytes.size() > kNumberBytes || (out < 0) != is_negative)
-    in.refuse("int.from_bytes(): the number does not fit 64 bits");
-  return Value::integer(out);
+  bytes.resize(bytes.size() / 4 * 4 + 4, is_negative ? 0xFFU : 0U);
+  std::vector<std::uint32_t> pieces(bytes.size() / 4);
+  for (std::size_t i = 0; i < bytes.size(); ++i) pieces[i / 4] |= bytes[i] << (8 * (i % 4));
+  return integer_of(in, from_complement(std::move(pieces)));
 }
 
 Value get_item(Interp& in, Arguments& args) {
@@ -468,8 +476,7 @@ void add_bytes(Interp& in) {
   in.set_builtin(in.intern(kLargeInteger),
                  in.raw_function(kLargeInteger, [](Interp& interp, CallArgs& args) -> Value {
                    demand_text(interp, args);
-                   interp.refuse(fmt::format("the number {} does not fit 64 bits",
-                                             args.values[0].as<Str>()->text()));
+                   return large_integer(interp, args.values[0].as<Str>()->text());
                  }));
 }
 

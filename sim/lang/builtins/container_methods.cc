@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <optional>
 
@@ -9,6 +10,7 @@
 #include "sim/lang/runtime/list_slots.h"
 #include "sim/lang/runtime/notes.h"
 #include "sim/lang/runtime/unknown.h"
+#include "sim/lang/runtime/wide_integer.h"
 
 /// The methods of list, tuple, dict, set, int and float.
 namespace tidemark::lang {
@@ -307,11 +309,16 @@ constexpr FunctionRow kMutableSetMethods[] = {
 constexpr FunctionRow kNumberMethods[] = {
     {"bit_length(self, /)",
      [](Interp&, Arguments& args) {
-       std::int64_t value = args.integer(0);
-       auto magnitude = static_cast<std::uint64_t>(value);
-       if (value < 0) magnitude = ~magnitude + 1;
+       const std::optional<Wide> number = wide_of(args[0]);
+       if (!number) (void)args.integer(0);  // says what is wrong
+       return Value::integer(static_cast<std::int64_t>(bits_of(*number)));
+     }},
+    {"bit_count(self, /)",
+     [](Interp&, Arguments& args) {
+       const std::optional<Wide> number = wide_of(args[0]);
+       if (!number) (void)args.integer(0);  // says what is wrong
        std::int64_t bits = 0;
-       for (; magnitude != 0; magnitude >>= 1U) ++bits;
+       for (const std::uint32_t piece : number->pieces) bits += std::popcount(piece);
        return Value::integer(bits);
      }},
     {"is_integer(self, /)",

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numbers>
 #include <numeric>
+#include <utility>
 
 #include "sim/lang/builtins/library.h"
 #include "sim/lang/builtins/python.h"
@@ -13,6 +14,7 @@
 #include "sim/lang/runtime/library_loader.h"
 #include "sim/lang/runtime/notes.h"
 #include "sim/lang/runtime/unknown.h"
+#include "sim/lang/runtime/wide_integer.h"
 #include "sim/lang/syntax/ast.h"
 
 /// The modules that C++ has: math, and _tidemark, which the library's files (sim/library) take what
@@ -23,6 +25,7 @@ namespace {
 
 double number(Interp& in, Arguments& args, std::size_t i) {
   if (args[i].is_number()) return args[i].number();
+  if (const auto* wide = args[i].as<WideInteger>()) return real_of(in, wide->number);
   if (args[i].as<Instance>() != nullptr) return args.real(i);
   in.type_error(fmt::format("must be real number, not {}", in.type_name(args[i])));
 }
@@ -63,12 +66,12 @@ Value logarithm(Interp& in, Arguments& args) {
 template <double (*kRound)(double)>
 Value whole(Interp& in, Arguments& args) {
   if (args[0].is_integral()) return Value::integer(args[0].as_int());
+  if (args[0].as<WideInteger>() != nullptr) return args[0];
   const double value = kRound(number(in, args, 0));
   if (std::isnan(value)) in.value_error("cannot convert float NaN to integer");
   if (std::isinf(value))
     in.raise(*in.classes().overflow_error, "cannot convert float infinity to integer");
-  if (std::abs(value) >= 9.2e18)
-    in.raise(*in.classes().overflow_error, "integer result does not fit 64 bits");
+  if (std::abs(value) >= 9.2e18) return integer_of(in, wide_from(value));
   return Value::integer(static_cast<std::int64_t>(value));
 }
 
@@ -103,18 +106,20 @@ Value exact_sum(Interp& in, Arguments& args) {
 }
 
 Value gcd(Interp& in, Arguments& args) {
-  std::uint64_t out = 0;
+  Value out = Value::integer(0);
   for (const Value& item : in.unpack(args[0])) {
-    if (!item.is_integral()) {
+    if (!wide_of(item)) {
       in.type_error(
           fmt::format("'{}' object cannot be interpreted as an integer", in.type_name(item)));
     }
-    const auto bits = static_cast<std::uint64_t>(item.as_int());
-    out = std::gcd(out, item.as_int() < 0 ? ~bits + 1 : bits);
+    Value other = item;
+    while (in.truth(other)) {
+      Value rest = in.binary(BinaryOp::kMod, out, other);
+      out = std::exchange(other, std::move(rest));
+    }
   }
-  if (out > INT64_MAX)
-    in.raise(*in.classes().overflow_error, "integer result does not fit 64 bits");
-  return Value::integer(static_cast<std::int64_t>(out));
+  const bool is_negative = in.truth(in.compare(CompareOp::kLt, out, Value::integer(0)));
+  return is_negative ? in.unary(UnaryOp::kNeg, out) : out;
 }
 
 Value lcm(Interp& in, Arguments& args) {
@@ -147,13 +152,12 @@ Value combinations(Interp& in, Arguments& args) {
   if (n < 0 || k < 0) in.value_error("n and k must be non-negative integers");
   if (k > n) return Value::integer(0);
   if (k > n - k) k = n - k;
-  __extension__ __int128 out = 1;
+  Value out = Value::integer(1);
   for (std::int64_t i = 1; i <= k; ++i) {
-    out = out * (n - k + i) / i;
-    if (out > INT64_MAX)
-      in.raise(*in.classes().overflow_error, "integer result does not fit 64 bits");
+    out = in.binary(BinaryOp::kFloorDiv, in.binary(BinaryOp::kMul, out, Value::integer(n - k + i)),
+                    Value::integer(i));
   }
-  return Value::integer(static_cast<std::int64_t>(out));
+  return out;
 }
 
 Value permutations(Interp& in, Arguments& args) {
@@ -170,10 +174,9 @@ Value permutations(Interp& in, Arguments& args) {
 Value factorial(Interp& in, Arguments& args) {
   const std::int64_t n = args.integer(0);
   if (n < 0) in.value_error("factorial() not defined for negative values");
-  if (n > 20) in.raise(*in.classes().overflow_error, "integer result does not fit 64 bits");
-  std::int64_t out = 1;
-  for (std::int64_t i = 2; i <= n; ++i) out *= i;
-  return Value::integer(out);
+  Value out = Value::integer(1);
+  for (std::int64_t i = 2; i <= n; ++i) out = in.binary(BinaryOp::kMul, out, Value::integer(i));
+  return out;
 }
 
 constexpr FunctionRow kMath[] = {

@@ -7,6 +7,7 @@
 #include "sim/lang/runtime/exceptions.h"
 #include "sim/lang/runtime/iterators.h"
 #include "sim/lang/runtime/list_slots.h"
+#include "sim/lang/runtime/wide_integer.h"
 
 /// len, in, subscripts.
 namespace tidemark::lang {
@@ -203,6 +204,8 @@ bool is_generic(Interp& in, const ClassObject& type) {
 // the container: its size is asked afterwards. Errors: TypeError.
 std::int64_t index_of(Interp& in, const Value& key, std::string_view kind) {
   if (key.is_integral()) return key.as_int();
+  if (key.as<WideInteger>() != nullptr)
+    in.raise(*in.classes().index_error, "cannot fit 'int' into an index-sized integer");
   if (key.as<Instance>() != nullptr) {
     const Value value = in.call_special(key, known(name::kIndex));
     if (value.is_integral()) return value.as_int();

@@ -7,15 +7,12 @@
 #include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/iterators.h"
 #include "sim/lang/runtime/text.h"
+#include "sim/lang/runtime/wide_integer.h"
 
 /// Arithmetic.
 namespace tidemark::lang {
 
 namespace {
-
-[[noreturn]] void overflow(Interp& in) {
-  in.raise(*in.classes().overflow_error, "integer result does not fit 64 bits");
-}
 
 [[noreturn]] void no_division(Interp& in, std::string_view message) {
   in.raise(*in.classes().zero_division_error, std::string(message));
@@ -26,26 +23,29 @@ Value integer_power(Interp& in, std::int64_t base, std::int64_t exponent) {
     if (base == 0) no_division(in, "0.0 cannot be raised to a negative power");
     return Value::real(std::pow(static_cast<double>(base), static_cast<double>(exponent)));
   }
+  const Value wide[] = {Value::integer(base), Value::integer(exponent)};
+  const auto beyond = [&] { return wide_binary(in, BinaryOp::kPow, wide[0], wide[1]); };
   std::int64_t result = 1;
   while (exponent > 0) {
-    if ((exponent & 1) != 0 && __builtin_mul_overflow(result, base, &result)) overflow(in);
+    if ((exponent & 1) != 0 && __builtin_mul_overflow(result, base, &result)) return beyond();
     exponent >>= 1;
-    if (exponent > 0 && __builtin_mul_overflow(base, base, &base)) overflow(in);
+    if (exponent > 0 && __builtin_mul_overflow(base, base, &base)) return beyond();
   }
   return Value::integer(result);
 }
 
 Value integers(Interp& in, BinaryOp op, std::int64_t a, std::int64_t b) {
   std::int64_t out = 0;
+  const auto beyond = [&] { return wide_binary(in, op, Value::integer(a), Value::integer(b)); };
   switch (op) {
     case BinaryOp::kAdd:
-      if (__builtin_add_overflow(a, b, &out)) overflow(in);
+      if (__builtin_add_overflow(a, b, &out)) return beyond();
       return Value::integer(out);
     case BinaryOp::kSub:
-      if (__builtin_sub_overflow(a, b, &out)) overflow(in);
+      if (__builtin_sub_overflow(a, b, &out)) return beyond();
       return Value::integer(out);
     case BinaryOp::kMul:
-      if (__builtin_mul_overflow(a, b, &out)) overflow(in);
+      if (__builtin_mul_overflow(a, b, &out)) return beyond();
       return Value::integer(out);
     case BinaryOp::kTrueDiv:
       if (b == 0) no_division(in, "division by zero");
@@ -71,7 +71,7 @@ Value integers(Interp& in, BinaryOp op, std::int64_t a, std::int64_t b) {
     case BinaryOp::kLShift:
       if (b < 0) in.value_error("negative shift count");
       if (a == 0) return Value::integer(0);
-      if (b > 62 || __builtin_mul_overflow(a, std::int64_t{1} << b, &out)) overflow(in);
+      if (b > 62 || __builtin_mul_overflow(a, std::int64_t{1} << b, &out)) return beyond();
       return Value::integer(out);
     case BinaryOp::kRShift:
       if (b < 0) in.value_error("negative shift count");

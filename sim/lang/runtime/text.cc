@@ -11,6 +11,7 @@
 
 #include "sim/lang/runtime/exceptions.h"
 #include "sim/lang/runtime/iterators.h"
+#include "sim/lang/runtime/wide_integer.h"
 
 namespace tidemark::lang {
 
@@ -367,6 +368,11 @@ std::string percent_format(Interp& in, std::string_view format, const Value& val
       case 'X':
       case 'o': {
         std::int64_t number = 0;
+        if (value.as<WideInteger>() != nullptr) {
+          const char in_base = code == 'i' || code == 'u' ? 'd' : code;
+          out += in.format(value, spec + (zero ? "0" : "") + width + in_base);
+          break;
+        }
         if (value.is_integral()) {
           number = value.as_int();
         } else if (value.is_float() && (code == 'd' || code == 'i' || code == 'u')) {

@@ -12,6 +12,7 @@
 #include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/notes.h"
 #include "sim/lang/runtime/text.h"
+#include "sim/lang/runtime/wide_integer.h"
 
 namespace tidemark::lang {
 
@@ -174,14 +175,17 @@ std::int64_t Decisions::count_of(Interp& interp, std::int64_t most) {
     const double count = given->is_share ? std::round(all * given->number / 100) : given->number;
     return static_cast<std::int64_t>(std::clamp(count, 0.0, all));
   }
-  const Frame* frame = users_frame(interp);
-  const Module* module = frame == nullptr ? nullptr : frame->globals;
-  if (module == nullptr || module->origin != Module::Origin::kInstalled)
-    refuse_number(interp, "a size", {});
+  if (!may_assume_size(interp)) refuse_number(interp, "a size", {});
   lang::note(interp, fmt::format("how many are chosen here is not known: taken to be all; --assume "
                                  "{}=NUMBER, SHARE% or LOW..HIGH says otherwise",
                                  place_text(at)));
   return most;
+}
+
+bool Decisions::may_assume_size(const Interp& interp) {
+  const Frame* frame = users_frame(interp);
+  const Module* module = frame == nullptr ? nullptr : frame->globals;
+  return module != nullptr && module->origin == Module::Origin::kInstalled;
 }
 
 void Decisions::refuse_number(Interp& interp, std::string_view what, const Location& read) {
@@ -220,7 +224,7 @@ Value Unknown::binary(Interp& interp, BinaryOp op, const Value& other, bool /*re
   if (op == BinaryOp::kMul &&
       (plain.as<List>() != nullptr || plain.as<Tuple>() != nullptr || plain.as<Str>() != nullptr))
     refuse(interp, "a size");
-  if (!plain.is_number() && unknown == nullptr) return {};
+  if (!plain.is_number() && unknown == nullptr && plain.as<WideInteger>() == nullptr) return {};
   const bool is_real = kind_ == Type::kReal || op == BinaryOp::kTrueDiv || plain.is_float() ||
                        (unknown != nullptr && unknown->kind_ == Type::kReal);
   return another(interp, is_real ? Type::kReal : Type::kInt);

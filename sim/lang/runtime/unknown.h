@@ -56,6 +56,8 @@ class Decisions {
   /// How many of `most` are chosen where nobody knows: what the user says, at most all. Where an
   /// installed package chooses, all of them, and told. Errors: a refusal, in the user's own text.
   std::int64_t count_of(Interp& interp, std::int64_t most);
+  /// Whether a size that nobody knows may be assumed, and told: an installed package asks for it.
+  [[nodiscard]] static bool may_assume_size(const Interp& interp);
   /// A size or an index depends on what is not known. `what`: "a size or an index".
   [[noreturn]] void refuse_number(Interp& interp, std::string_view what, const Location& read);
 

@@ -84,6 +84,15 @@ def size_of(path):
     return size
 
 
+def time_of(path):
+    """what a run writes is newer than what it reads, and the later the newer"""
+    name = clean(path)
+    own = [i for i, each in enumerate(files, 1) if each == name or each.startswith(name + "/")]
+    if not own and name not in folders and not is_folder(path):
+        size_of(path)
+    return float(own[-1]) if own else 0.0
+
+
 def make_folder(path):
     parts = clean(path).split("/")
     for i in range(len(parts)):

@@ -1,5 +1,6 @@
 """__torch_function__: what takes a call of torch's in its own hands"""
 import torch
+import torch._C as _C
 
 
 class TorchFunctionMode:
@@ -7,28 +8,27 @@ class TorchFunctionMode:
         return func(*args, **(kwargs or {}))
 
     def __enter__(self):
-        import torch._C as _C
-
-        _C.refuse("entering a TorchFunctionMode is not modelled")
+        _C.enter_function_mode(self)
+        return self
 
     def __exit__(self, *error):
-        pass
+        _C.leave_function_mode()
 
 
 def has_torch_function(relevant_args):
-    return False
+    return _C.has_function_mode()
 
 
 def has_torch_function_unary(obj):
-    return False
+    return _C.has_function_mode()
 
 
 def has_torch_function_variadic(*relevant_args):
-    return False
+    return _C.has_function_mode()
 
 
 def handle_torch_function(public_api, relevant_args, *args, **kwargs):
-    return public_api(*args, **kwargs)
+    return _C.call_function_mode(public_api, args, kwargs)
 
 
 def is_tensor_like(inp):

@@ -168,6 +168,11 @@ DrawPlan uniform_for(const Tensor& probabilities, std::int64_t numel) {
   return plan;
 }
 DrawPlan coin_of_each(const Arguments& a, const Tensor& result) {
+  if (std::holds_alternative<double>(a.value(1))) {
+    DrawPlan plan = of_result(result, Draw::kBernoulli, a.number(1), 1);
+    plan.is_result = true;
+    return plan;
+  }
   return uniform_for(a.tensor(0), result.numel());
 }
 /// bernoulli_(p): one probability for all, or a tensor of them.

@@ -4,6 +4,7 @@
 #include "sim/ops/values/generator.h"
 #include "sim/ops/values/view.h"
 #include "sim/torch/namespaces/torch_c.h"
+#include "sim/torch/tensors/op_binding.h"
 #include "sim/torch/tensors/reading.h"
 #include "sim/torch/tensors/tensor_object.h"
 
@@ -172,7 +173,11 @@ void add_random_functions(Session& session, lang::Module& module) {
     overwrite(tensor_at(a, 0));
     return a[0];
   });
-  add("reset_weight_and_bias(weight, bias)", [s](Interp&, Arguments& a) {
+  add("reset_weight_and_bias(weight, bias)", [s](Interp& in, Arguments& a) {
+    if (s->op_table().has_mode()) {
+      const Value init = in.import("torch.nn.init");
+      return in.call(in.get_attr(init, in.intern("_reset_weight_and_bias")), {a[0], a[1]});
+    }
     reset_weight_and_bias(*s, a);
     return Value::none();
   });

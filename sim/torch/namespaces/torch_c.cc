@@ -13,6 +13,7 @@
 #include "sim/torch/autograd/autograd.h"
 #include "sim/torch/compile/compiled_call.h"
 #include "sim/torch/modules/module_object.h"
+#include "sim/torch/tensors/op_binding.h"
 #include "sim/torch/tensors/reading.h"
 #include "sim/torch/tensors/tensor_object.h"
 
@@ -249,6 +250,12 @@ void add_streams(Session& session, lang::Module& module) {
     if (!given) s->decisions->refuse_number(in, "a size", {});
     return Value::integer(static_cast<std::int64_t>(*given));
   });
+  act("enter_function_mode(mode)", [](Session& t, Arguments& a) { t.op_table().enter_mode(a[0]); });
+  act("leave_function_mode()", [](Session& t, Arguments&) { t.op_table().leave_mode(); });
+  add("has_function_mode()",
+      [s](Interp&, Arguments&) { return Value::boolean(s->op_table().has_mode()); });
+  add("call_function_mode(function, positional, keywords)",
+      [s](Interp&, Arguments& a) { return s->op_table().call_mode(a[0], a[1], a[2]); });
   act("note_values(tensor, values)", [](Session& t, Arguments& a) {
     const ops::Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
     ops::Numbers numbers;

@@ -208,6 +208,19 @@ void wait_for(Session& session, const Value& value) {
 
 }  // namespace
 
+namespace {
+
+Value keywords_of(lang::Interp& interp, const CallArgs& args) {
+  const Ref<lang::Dict> keywords = interp.dict();
+  for (std::size_t k = 0; k < args.keyword_count; ++k) {
+    keywords->table.set(interp, interp.str(std::string(interp.text(args.keywords[k]))),
+                        Value(args.values[args.positional + k]));
+  }
+  return keywords;
+}
+
+}  // namespace
+
 Value BoundOp::dispatch(const Value& callable, const CallArgs& args) const {
   const DTensorClasses& dtensors = session_.dtensors;
   if (!dtensors.tensor || dtensors.inside > 0) return {};
@@ -216,14 +229,9 @@ Value BoundOp::dispatch(const Value& callable, const CallArgs& args) const {
                    [&](const Value& v) { return holds_spread(session_.interp, v); }))
     return {};
   lang::Interp& interp = session_.interp;
-  const Ref<lang::Dict> keywords = interp.dict();
-  for (std::size_t k = 0; k < args.keyword_count; ++k) {
-    keywords->table.set(interp, interp.str(std::string(interp.text(args.keywords[k]))),
-                        Value(args.values[args.positional + k]));
-  }
-  return interp.call(dtensors.dispatch,
-                     {interp.str(name_), callable,
-                      interp.tuple({args.values, args.values + args.positional}), keywords});
+  return interp.call(dtensors.dispatch, {interp.str(name_), callable,
+                                         interp.tuple({args.values, args.values + args.positional}),
+                                         keywords_of(interp, args)});
 }
 
 namespace {
@@ -386,6 +394,12 @@ const Value& OpTable::callable(std::size_t index, lang::Name name) {
     entry.made = make_ref<lang::Builtin>(
         session_.interp.heap(), name, [this, index](lang::Interp&, CallArgs& args) {
           Callable& called = callables_[index];
+          if (has_mode()) {
+            lang::Interp& interp = session_.interp;
+            return call_mode(called.made,
+                             interp.tuple({args.values, args.values + args.positional}),
+                             keywords_of(interp, args));
+          }
           if (!called.op) {
             called.op = std::make_unique<BoundOp>(session_, index);
           }
@@ -435,7 +449,24 @@ void OpTable::fill(lang::ClassObject& tensor_class) {
   }
 }
 
+Value OpTable::call_mode(const Value& function, const Value& positional, const Value& keywords) {
+  /// The mode is out of the way while it answers.
+  struct Aside {
+    std::vector<Value>& modes;
+    Value mode = std::move(modes.back());
+    explicit Aside(std::vector<Value>& all) : modes(all) { modes.pop_back(); }
+    ~Aside() { modes.push_back(std::move(mode)); }
+    Aside(const Aside&) = delete;
+    Aside& operator=(const Aside&) = delete;
+  };
+  const Aside aside(modes_);
+  lang::Interp& interp = session_.interp;
+  return interp.call_method(aside.mode, interp.intern("__torch_function__"),
+                            {function, interp.tuple({}), positional, keywords});
+}
+
 void OpTable::release() {
+  modes_.clear();
   for (Callable& entry : callables_) entry.made.reset();
 }
 

@@ -82,6 +82,15 @@ class OpTable {
   /// Lets go of every callable.
   void release();
 
+  /// From now on a call of an operator goes to the object's __torch_function__ (a
+  /// torch.overrides.TorchFunctionMode), which is not asked while it answers.
+  void enter_mode(lang::Value mode) { modes_.push_back(std::move(mode)); }
+  void leave_mode() { modes_.pop_back(); }
+  [[nodiscard]] bool has_mode() const { return !modes_.empty(); }
+  /// What the last of them makes of a call. Requires: has_mode().
+  lang::Value call_mode(const lang::Value& function, const lang::Value& positional,
+                        const lang::Value& keywords);
+
  private:
   struct Callable {
     lang::Value made;
@@ -92,6 +101,7 @@ class OpTable {
 
   Session& session_;
   std::vector<Callable> callables_;  ///< beside the index's entries
+  std::vector<lang::Value> modes_;
 };
 
 /// What an operator gave, as a value.

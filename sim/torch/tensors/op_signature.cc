@@ -7,7 +7,9 @@
 
 #include "sim/base/check.h"
 #include "sim/lang/runtime/complex.h"
+#include "sim/lang/runtime/notes.h"
 #include "sim/lang/runtime/unknown.h"
+#include "sim/ops/parts.h"
 #include "sim/ops/values/view.h"
 #include "sim/torch/tensors/tensor_object.h"
 
@@ -44,6 +46,7 @@ constexpr std::pair<std::string_view, ParameterType> kTypes[] = {
     {"memory_format", ParameterType::kMemoryFormat},
     {"float[]", ParameterType::kFloats},
     {"sizes[]", ParameterType::kSizes},
+    {"parts[]", ParameterType::kParts},
     {"generator", ParameterType::kGenerator},
     {"any", ParameterType::kAny}};
 
@@ -197,6 +200,22 @@ bool to_operand(Session& session, const Value& value, Argument& out) {
   return true;
 }
 
+/// The number of a tensor without dimensions, where a float is asked for.
+bool to_real(Session& session, const Value& value, Argument& out) {
+  Argument number;
+  if (!to_number(session, value, number)) return false;
+  out = std::visit(
+      [](const auto& held) {
+        if constexpr (std::is_arithmetic_v<std::decay_t<decltype(held)>>) {
+          return static_cast<double>(held);
+        } else {
+          return 0.0;
+        }
+      },
+      number);
+  return true;
+}
+
 bool to_tensors(const Value& value, Argument& out) {
   const std::vector<Value>* const items = items_of(value);
   if (items == nullptr) return false;
@@ -228,14 +247,25 @@ bool to_ints(Session& session, const Value& value, Argument& out, Integers integ
   return true;
 }
 
-bool to_sizes(Session& session, const Value& value, Argument& out, Integers integers) {
+/// `are_parts`: what adds up to a known size; those of it that nobody knows are equal shares.
+bool to_sizes(Session& session, const Value& value, Argument& out, Integers integers,
+              bool are_parts) {
   const std::vector<Value>* const items = items_of(value);
   if (items == nullptr) return false;
   std::vector<std::int64_t> sizes;
   for (const Value& item : *items) {
+    const auto* unknown = item.as<lang::Unknown>();
+    if (unknown != nullptr && are_parts && lang::Decisions::may_assume_size(session.interp)) {
+      sizes.push_back(ops::kEqualShare);
+      continue;
+    }
     const std::optional<std::int64_t> each = whole_number(session, item, integers);
     if (!each) return false;
     sizes.push_back(*each);
+  }
+  if (std::ranges::find(sizes, ops::kEqualShare) != sizes.end()) {
+    lang::note(session.interp,
+               "into what sizes this is split is not known: taken to be equal ones");
   }
   out = std::move(sizes);
   return true;
@@ -357,6 +387,8 @@ bool to_argument(Session& session, const Parameter& parameter, const Value& give
       return to_number(session, value, out);
     case ParameterType::kFloat:
       if (value.as<lang::Unknown>() != nullptr) return to_unknown(session, out);
+      if (integers == Integers::kRead && value.as<TensorObject>() != nullptr)
+        return to_real(session, value, out);
       if (!value.is_number()) return false;
       out = value.number();
       return true;
@@ -392,7 +424,8 @@ bool to_argument(Session& session, const Parameter& parameter, const Value& give
     case ParameterType::kFloats:
       return to_floats(value, out);
     case ParameterType::kSizes:
-      return to_sizes(session, value, out, integers);
+    case ParameterType::kParts:
+      return to_sizes(session, value, out, integers, parameter.type == ParameterType::kParts);
     case ParameterType::kDType:
       return to_dtype(session.interp, value, out);
     case ParameterType::kDevice:

@@ -26,6 +26,7 @@ enum class ParameterType : std::uint8_t {
   kInts,
   kFloats,
   kSizes,
+  kParts,      ///< sizes that add up to a known one
   kGenerator,  ///< of random numbers; its number
   kAny,        ///< whatever it is: nothing depends on it
 };

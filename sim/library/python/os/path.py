@@ -1,6 +1,6 @@
 from _files import (
     absolute as abspath, is_file as isfile, is_folder as isdir, normal as normpath, size_of as _size_of,
-    text_of as _text,
+    text_of as _text, time_of as getmtime,
 )
 
 sep = "/"
@@ -72,6 +72,13 @@ def expandvars(path):
 
 def getsize(filename):
     return _size_of(filename)
+
+
+getatime = getctime = getmtime
+
+
+def samefile(f1, f2):
+    return abspath(f1) == abspath(f2)
 
 
 def commonprefix(m):

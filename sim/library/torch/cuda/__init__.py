@@ -9,7 +9,7 @@ from torch.cuda.memory import (
     list_gpu_processes, memory_snapshot, memory_summary, set_per_process_memory_fraction,
 )
 from torch.cuda.random import (
-    get_rng_state, get_rng_state_all, initial_seed, seed, seed_all, set_rng_state,
+    default_generators, get_rng_state, get_rng_state_all, initial_seed, seed, seed_all, set_rng_state,
     set_rng_state_all,
 )
 from torch.cuda.streams import (

@@ -1,4 +1,5 @@
 import torch
+from torch._refs.random_numbers import Generator
 
 
 def seed():
@@ -27,3 +28,6 @@ def get_rng_state_all():
 
 def set_rng_state_all(new_states):
     pass
+
+
+default_generators = tuple([Generator(f"cuda:{i}") for i in range(torch.cuda.device_count())])

@@ -1,6 +1,7 @@
 import math
 import torch
 import torch._C as _C
+from torch.overrides import handle_torch_function
 
 
 def _untouched(tensor, *args, **kwargs):
@@ -16,11 +17,24 @@ def _draw(tensor, kind, a, b, generator):
 
 
 def uniform_(tensor, a=0.0, b=1.0, generator=None):
+    if _C.has_function_mode():
+        return handle_torch_function(uniform_, (tensor,), tensor=tensor, a=a, b=b, generator=generator)
     return _draw(tensor, "uniform", a, b, generator)
 
 
 def normal_(tensor, mean=0.0, std=1.0, generator=None):
+    if _C.has_function_mode():
+        return handle_torch_function(normal_, (tensor,), tensor=tensor, mean=mean, std=std, generator=generator)
     return _draw(tensor, "normal", mean, std, generator)
+
+
+def _reset_weight_and_bias(weight, bias):
+    """of layers, where somebody takes calls in his own hands"""
+    kaiming_uniform_(weight, a=math.sqrt(5))
+    if bias is not None:
+        fan_in = _calculate_fan_in_and_fan_out(weight)[0]
+        if fan_in > 0:
+            uniform_(bias, -1 / math.sqrt(fan_in), 1 / math.sqrt(fan_in))
 
 
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
@@ -29,6 +43,8 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
 
 
 def constant_(tensor, val):
+    if _C.has_function_mode():
+        return handle_torch_function(constant_, (tensor,), tensor=tensor, val=val)
     return _C.fill_constant(tensor, val)
 
 
@@ -52,6 +68,10 @@ def xavier_normal_(tensor, gain=1.0, generator=None):
 
 
 def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
+    if _C.has_function_mode():
+        return handle_torch_function(
+            kaiming_uniform_, (tensor,), tensor=tensor, a=a, mode=mode, nonlinearity=nonlinearity, generator=generator
+        )
     if 0 in tensor.shape:
         return tensor
     bound = math.sqrt(3.0) * (calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode)))
