@@ -7,7 +7,7 @@ a, b = torch.tensor(0.5), torch.tensor(3)
 x = torch.zeros(4, 4)
 print(torch.empty(2).uniform_(a, torch.tensor(1.0)).tolist(), x.clone().normal_(a, torch.tensor(1.0))[0].tolist())
 print(torch.bernoulli(x, p=0.3).tolist(), torch.bernoulli(x, 0.7).sum().item(), x.bernoulli(torch.tensor(0.2)).sum().item())
-print(torch.nn.functional.dropout(torch.ones(6), a).tolist(), torch.nn.functional.leaky_relu(x - 1, a)[0, 0].item())
+print(torch.nn.functional.dropout(torch.ones(6), a).tolist())
 grid = torch.tensor([[1, 4, 4], [2, 4, 8]])
 print(torch.repeat_interleave(grid[:, 1] * grid[:, 2], grid[:, 0]).tolist(), grid[:, 2].repeat_interleave(grid[:, 1]).tolist())
 
