@@ -74,17 +74,27 @@ ReadScope::ReadScope(const std::vector<std::string>& own, const std::vector<std:
 
 std::string ReadScope::refusal(const std::string& path) const {
   if (path.find('\0') != std::string::npos) return "a path cannot have a NUL in it";
+  const auto is_in = [](std::string_view place, const std::vector<std::string>& roots) {
+    return std::any_of(roots.begin(), roots.end(),
+                       [&](const std::string& root) { return lies_in(place, root); });
+  };
+  // Most are there, and may be read.
+  if (const std::string found = canonical_of(path); !found.empty()) {
+    struct stat status {};
+    const bool is_there = stat(found.c_str(), &status) == 0;
+    const bool is_folder = is_there && S_ISDIR(status.st_mode);
+    const bool is_code = is_folder || found.ends_with(".py");
+    if ((is_folder || (is_there && S_ISREG(status.st_mode))) &&
+        (is_in(found, roots_) || (is_code && is_in(found, code_roots_))))
+      return {};
+  }
   std::error_code error;
   const std::string whole = fs::weakly_canonical(path.empty() ? "." : path, error).string();
   if (error) return fmt::format("'{}' cannot be followed: {}", path, error.message());
   const std::string absolute = fs::absolute(whole, error).lexically_normal().string();
   const fs::file_status status = fs::status(absolute, error);
-  const auto is_in = [&](const std::vector<std::string>& roots) {
-    return std::any_of(roots.begin(), roots.end(),
-                       [&](const std::string& root) { return lies_in(absolute, root); });
-  };
   const bool is_code = fs::is_directory(status) || absolute.ends_with(".py");
-  if (!is_in(roots_) && !(is_code && is_in(code_roots_))) {
+  if (!is_in(absolute, roots_) && !(is_code && is_in(absolute, code_roots_))) {
     const bool is_link = fs::absolute(path, error).lexically_normal().string() != absolute;
     return fmt::format(
         "'{}' {} what may be read here; 'tidemark --allow-read FOLDER COMMAND ...' lets it be read",

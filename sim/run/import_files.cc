@@ -73,12 +73,17 @@ std::vector<std::string> HostFiles::zoo_list(std::string_view folder) {
   return {names.begin(), names.end()};
 }
 
+const std::string& HostFiles::refusal(const std::string& path) const {
+  if (!refusal_ || refusal_->first != path) refusal_.emplace(path, scope_.refusal(path));
+  return refusal_->second;
+}
+
 std::string HostFiles::host_path(const std::string& path) const {
-  if (!path.starts_with('/') || scope_.refusal(path).empty()) return path;
+  if (!path.starts_with('/') || refusal(path).empty()) return path;
   const std::size_t first = path.find_first_not_of('/');
   std::string inner = first == std::string::npos ? "." : path.substr(first);
   std::error_code error;
-  return scope_.refusal(inner).empty() && fs::exists(inner, error) ? inner : path;
+  return refusal(inner).empty() && fs::exists(inner, error) ? inner : path;
 }
 
 const std::vector<std::string>& HostFiles::list(const std::string& given) {
@@ -88,7 +93,7 @@ const std::vector<std::string>& HostFiles::list(const std::string& given) {
   if (!is_new) return names;
   if (folder.starts_with(kZooFolder)) {
     names = zoo_list(folder);
-  } else if (scope_.refusal(folder).empty()) {
+  } else if (refusal(folder).empty()) {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(folder.empty() ? "." : folder, error)) {
       const bool is_folder = entry.is_directory(error);
@@ -100,7 +105,7 @@ const std::vector<std::string>& HostFiles::list(const std::string& given) {
 }
 
 bool HostFiles::is_file(const std::string& file) const {
-  const std::string reason = scope_.refusal(file);
+  const std::string reason = refusal(file);
   if (!reason.empty()) throw InputError(Problem{{}, {}, reason, {}});
   std::error_code error;
   return fs::is_regular_file(file, error);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/format/read_scope.h"
@@ -43,7 +44,11 @@ class HostFiles final : public lang::SourceFiles, public lang::HostView {
   [[nodiscard]] bool is_file(const std::string& file) const;
   static std::vector<std::string> zoo_list(std::string_view folder);
 
+  /// Of the path that was asked for last it is not worked out again.
+  [[nodiscard]] const std::string& refusal(const std::string& path) const;
+
   ReadScope scope_;
+  mutable std::optional<std::pair<std::string, std::string>> refusal_;  ///< of a path
   std::map<std::string, std::vector<std::string>> lists_;
   std::vector<std::string> modules_;
 };

@@ -4,6 +4,7 @@
 
 #include "sim/lang/builtins/library.h"
 #include "sim/lang/runtime/generator.h"
+#include "sim/lang/runtime/iterators.h"
 #include "sim/lang/runtime/unknown.h"
 
 /// Built-in functions that go through iterables.
@@ -22,19 +23,8 @@ bool reusable(const Value& tuple) {
 
 Value enumerated(Interp& in, Arguments& args) {
   const std::int64_t start = args.integer(1);
-  std::vector<Value> held = {in.iterate(args[0]), in.tuple({Value::none(), Value::none()})};
-  return make_iterator(in, "enumerate", std::move(held),
-                       [i = start](Interp& interp, std::vector<Value>& own) mutable -> Value {
-                         Value item = iterator_at(own, 0).next(interp);
-                         if (item.empty()) return {};
-                         const Value number = Value::integer(i);
-                         i = i == INT64_MAX ? INT64_MAX : i + 1;
-                         if (!reusable(own[1])) return interp.tuple({number, std::move(item)});
-                         std::vector<Value>& items = own[1].as<Tuple>()->items;
-                         items[0] = number;
-                         items[1] = std::move(item);
-                         return own[1];
-                       });
+  return make_ref<EnumerateIterator>(in.heap(), in.iterate(args[0]), start,
+                                     in.tuple({Value::none(), Value::none()}));
 }
 
 Value zipped(Interp& in, Arguments& args) {

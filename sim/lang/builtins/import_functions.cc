@@ -135,6 +135,9 @@ void add_import_functions(Interp& in, Module& module) {
     }
     return refused ? interp.str(*refused) : Value::none();
   });
+  define(in, module, "has_folder(path)", [](Interp& interp, Arguments& args) {
+    return Value::boolean(folder_at(interp, args.text(0)) != nullptr);
+  });
   define(in, module, "list_folder(path)", [](Interp& interp, Arguments& args) {
     const std::vector<std::string>* found = folder_at(interp, args.text(0));
     return texts(interp, found == nullptr ? std::vector<std::string>() : *found);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "sim/lang/builtins/library.h"
 #include "sim/lang/runtime/containers.h"
@@ -241,7 +242,14 @@ std::pair<std::size_t, std::size_t> line_of(std::string_view text) {
   constexpr std::string_view kMarks[] = {"\r\n",     "\n",           "\r",          "\v",
                                          "\f",       "\x1c",         "\x1d",        "\x1e",
                                          "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"};
+  constexpr std::uint64_t kHighBits = 0x8080808080808080U;
+  constexpr std::uint64_t kSpaces = 0x2020202020202020U;
   for (std::size_t at = 0; at < text.size(); ++at) {
+    // Eight at a time while there is nothing but ASCII from the space on.
+    for (std::uint64_t eight = 0; text.size() - at > sizeof eight; at += sizeof eight) {
+      std::memcpy(&eight, text.data() + at, sizeof eight);
+      if ((((eight - kSpaces) | eight) & kHighBits) != 0) break;
+    }
     const auto c = static_cast<unsigned char>(text[at]);
     if (c > 0x1e && c != 0xc2 && c != 0xe2) continue;
     for (const std::string_view mark : kMarks) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "sim/lang/runtime/exceptions.h"
 #include "sim/lang/runtime/iterators.h"
@@ -117,7 +118,9 @@ bool Interp::builtin_contains(const Value& container, const Value& item) {
           type_error(fmt::format("'in <string>' requires string as left operand, not {}",
                                  type_name(item)));
         }
-        return static_cast<Str*>(object)->text().find(part->text()) != std::string::npos;
+        const std::string& whole = static_cast<Str*>(object)->text();
+        return memmem(whole.data(), whole.size(), part->text().data(), part->text().size()) !=
+               nullptr;
       }
       case Kind::kDict: {
         const Value keep = container;

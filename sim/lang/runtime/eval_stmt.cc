@@ -5,6 +5,7 @@
 #include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/importer.h"
 #include "sim/lang/runtime/iterators.h"
+#include "sim/lang/runtime/loop_search.h"
 
 namespace tidemark::lang {
 
@@ -127,6 +128,18 @@ void Evaluator::assign(const Expr* target, Value value) {
 void Evaluator::unpack(const SequenceExpr* target, Value value) {
   frame_.at = target->place;
   const std::size_t wanted = target->items.size;
+  if (const Tuple* pair = value.as<Tuple>(); wanted == 2 && pair != nullptr &&
+                                             pair->items.size() == 2 &&
+                                             target->items[0]->kind != ExprKind::kStarred &&
+                                             target->items[1]->kind != ExprKind::kStarred) {
+    ValueStack::Span two(*in_.values_, 2);
+    two[0] = pair->items[0];
+    two[1] = pair->items[1];
+    value.reset();
+    assign(target->items[0], std::move(two[0]));
+    assign(target->items[1], std::move(two[1]));
+    return;
+  }
   std::size_t star = wanted;
   for (std::size_t i = 0; i < wanted; ++i) {
     if (target->items[i]->kind == ExprKind::kStarred) star = i;
@@ -140,6 +153,12 @@ void Evaluator::unpack(const SequenceExpr* target, Value value) {
   const auto too_many = [&] {
     in_.value_error(fmt::format("too many values to unpack (expected {})", wanted));
   };
+  // What records code (torch.fx) says itself what comes of it.
+  if (value.as<Instance>() != nullptr && star == wanted) {
+    if (const Value* own = in_.class_of(value).lookup(in_.intern("__unpack_into__"));
+        own != nullptr)
+      value = in_.call(Value(*own), {value, Value::integer(static_cast<std::int64_t>(wanted))});
+  }
   const std::vector<Value>* sequence = nullptr;
   if (const Tuple* tuple = value.as<Tuple>()) sequence = &tuple->items;
   if (const List* list = value.as<List>()) sequence = &list->items;
@@ -308,7 +327,9 @@ Flow Evaluator::for_stmt(const ForStmt* node) {
     iterator = in_.iterate(iterable);
   }
   const std::unique_ptr<LoopWatch> loop_watch = watch(node, *iterator);
+  std::optional<LoopSearch> search = LoopSearch::of(in_, *node, *iterator);
   while (true) {
+    if (search) search->pass_over(in_);
     in_.step();
     frame_.at = node->iterable->place;
     Value item = iterator->next(in_);

@@ -31,6 +31,36 @@ Value SequenceIterator::next(Interp& /*interp*/) {
   return {};
 }
 
+std::span<const Value> SequenceIterator::upcoming() const {
+  const std::vector<Value>* sequence = items();
+  if (sequence == nullptr || backward_ || at_ >= sequence->size()) return {};
+  return std::span<const Value>(*sequence).subspan(at_);
+}
+
+Value EnumerateIterator::next(Interp& interp) {
+  interp.check_stack();
+  if (held_.empty()) return {};
+  const Ref<EnumerateIterator> keep(this);
+  Value item = static_cast<Iterator*>(held_[0].object())->next(interp);
+  if (item.empty()) return {};
+  const Value number = Value::integer(number_);
+  number_ = number_ == INT64_MAX ? INT64_MAX : number_ + 1;
+  Tuple* pair = held_[1].as<Tuple>();
+  if (pair == nullptr || pair->use_count() != 1) return interp.tuple({number, std::move(item)});
+  pair->items[0] = number;
+  pair->items[1] = std::move(item);
+  return held_[1];
+}
+
+SequenceIterator* EnumerateIterator::sequence() const {
+  return held_.empty() ? nullptr : dynamic_cast<SequenceIterator*>(held_[0].object());
+}
+
+void EnumerateIterator::skip(std::size_t count) {
+  sequence()->skip(count);
+  number_ += static_cast<std::int64_t>(count);
+}
+
 std::string_view SequenceIterator::type_name() const {
   if (sequence_.as<Tuple>() != nullptr) return "tuple_iterator";
   return backward_ ? "list_reverseiterator" : "list_iterator";

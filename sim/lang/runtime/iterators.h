@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,10 @@ class SequenceIterator final : public Iterator {
   [[nodiscard]] std::optional<std::int64_t> length_hint() const override;
   void traverse(Visitor& visitor) const override { visitor.visit(sequence_); }
   void clear() override { sequence_.reset(); }
+  /// What is still to come; empty: it goes backward, or nothing is left.
+  [[nodiscard]] std::span<const Value> upcoming() const;
+  /// Requires: as many are upcoming.
+  void skip(std::size_t count) { at_ += count; }
 
  private:
   [[nodiscard]] const std::vector<Value>* items() const;
@@ -127,6 +132,29 @@ class FunctionIterator final : public Iterator {
   std::string_view type_;
   std::vector<Value> held_;
   Step step_;
+};
+
+/// enumerate(): pairs of a number and an item. The pair given last is filled anew where nobody else
+/// has it, and holds its item until then.
+class EnumerateIterator final : public Iterator {
+ public:
+  EnumerateIterator(Heap& heap, Ref<Iterator> items, std::int64_t start, Value pair)
+      : Iterator(heap), held_{std::move(items), std::move(pair)}, number_(start) {}
+  ~EnumerateIterator() override { drop_forward(heap(), held_); }
+  Value next(Interp& interp) override;
+  [[nodiscard]] std::string_view type_name() const override { return "enumerate"; }
+  void traverse(Visitor& visitor) const override {
+    for (const Value& value : held_) visitor.visit(value);
+  }
+  void clear() override { drop_forward(heap(), held_); }
+  /// What it numbers; null: a sequence's iterator is not that.
+  [[nodiscard]] SequenceIterator* sequence() const;
+  /// Leaves out so many of sequence()'s.
+  void skip(std::size_t count);
+
+ private:
+  std::vector<Value> held_;
+  std::int64_t number_;
 };
 
 /// d.keys(), d.values(), d.items().

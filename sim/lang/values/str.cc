@@ -3,6 +3,7 @@
 namespace tidemark::lang {
 
 std::size_t Str::offset(std::int64_t i) const {
+  if (i == 0) return 0;
   if (static_cast<std::size_t>(length()) == text_.size()) return static_cast<std::size_t>(i);
   const auto starts = [this](std::size_t at) {
     return (static_cast<unsigned char>(text_[at]) & 0xC0U) != 0x80U;

@@ -10,7 +10,10 @@ def text_of(path):
 
 
 def normal(path):
-    parts, out = text_of(path).split("/"), []
+    text = text_of(path)
+    if text[:1] == "/" and "//" not in text and "/." not in text and text[-1] != "/":
+        return text
+    parts, out = text.split("/"), []
     is_absolute = parts[0] == "" and len(parts) > 1
     for part in parts:
         if part == ".." and out and out[-1] != "..":
@@ -43,7 +46,8 @@ def is_file(path):
 
 
 def is_folder(path):
-    return clean(path) in folders or len(_tidemark.list_folder(clean(path))) > 0
+    name = clean(path)
+    return name in folders or _tidemark.has_folder(name)
 
 
 def keep(path, content):
@@ -198,6 +202,13 @@ class File:
                 )
         return "".join(self._content)
 
+    def _rest(self):
+        # Below 0: all of it was read, and nobody has asked how much that is.
+        text = self._text()
+        if self._at < 0:
+            self._at = len(text)
+        return text[self._at:]
+
     def write(self, text):
         if isinstance(text, Saved):
             self._content.extend(text.pieces)
@@ -210,13 +221,16 @@ class File:
             self.write(line)
 
     def read(self, size=-1):
-        text = self._text()[self._at:]
+        if self._at == 0 and (size is None or size < 0) and len(self._content) == 1:
+            self._at = -1
+            return self._text()
+        text = self._rest()
         text = text if size is None or size < 0 else text[:size]
         self._at += len(text)
         return text
 
     def readline(self):
-        rest = self._text()[self._at:]
+        rest = self._rest()
         end = rest.find("\n")
         return self.read(len(rest) if end < 0 else end + 1)
 
@@ -239,6 +253,7 @@ class File:
         return offset
 
     def tell(self):
+        self._rest()
         return self._at
 
     def truncate(self, size=None):
