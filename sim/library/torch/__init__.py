@@ -58,6 +58,8 @@ has_lapack = has_mkl = has_openmp = has_spectral = True
 
 
 def _assert(condition, message):
+    if type(condition) is not torch.Tensor and _C.has_function_mode():
+        return _C.call_function_mode(_assert, (condition, message), {})
     assert condition, message
 
 

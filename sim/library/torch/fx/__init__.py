@@ -1,17 +1,12 @@
-"""tracing is not modelled; what modules are marked with for it does nothing"""
+"""modules' code looked at: what is done with their inputs becomes a graph, which a GraphModule runs"""
 import _tidemark
+from torch.fx._symbolic_trace import Tracer, symbolic_trace, wrap
+from torch.fx.graph import Graph
+from torch.fx.graph_module import GraphModule
+from torch.fx.node import Node, map_arg
+from torch.fx.proxy import Proxy
+from torch.fx import node, proxy
 
-Tracer, Graph, GraphModule, Node, Interpreter, Transformer, symbolic_trace, replace_pattern = [
-    _tidemark.later("torch.fx." + n)
-    for n in (
-        "Tracer", "Graph", "GraphModule", "Node", "Interpreter", "Transformer", "symbolic_trace", "replace_pattern",
-    )
+Interpreter, Transformer, replace_pattern = [
+    _tidemark.later("torch.fx." + n) for n in ("Interpreter", "Transformer", "replace_pattern")
 ]
-
-
-class Proxy:
-    """what tracing puts in a tensor's place: there is none"""
-
-
-def wrap(fn_or_name):
-    return fn_or_name
