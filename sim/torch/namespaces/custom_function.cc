@@ -7,6 +7,7 @@
 #include "sim/ops/tracer.h"
 #include "sim/torch/autograd/autograd.h"
 #include "sim/torch/namespaces/torch_c.h"
+#include "sim/torch/tensors/grad_node.h"
 #include "sim/torch/tensors/tensor_object.h"
 
 namespace tidemark::torch {
@@ -237,20 +238,31 @@ Value gradients_of(Session& session, Arguments& a) {
   Interp& interp = session.interp;
   ops::Context& c = session.c;
   return session.guarded([&]() -> Value {
-    ops::TensorList given;
-    for (const Value& each : interp.unpack(a[1])) {
-      const auto* start = each.as<TensorObject>();
-      given.push_back(start != nullptr ? start->tensor : Tensor());
+    const std::vector<Value> given = interp.unpack(a[1]);
+    BackwardStart start;
+    std::size_t next = 0;
+    for (const Value& root : interp.unpack(a[0])) {
+      const auto* object = next < given.size() ? given[next].as<TensorObject>() : nullptr;
+      ++next;
+      const Tensor gradient = object != nullptr ? object->tensor : Tensor();
+      if (const auto* tensor = root.as<TensorObject>()) {
+        BackwardStart one = backward_start(c, {tensor->tensor}, {gradient});
+        start.roots.push_back(std::move(one.roots.front()));
+        start.gradients.push_back(std::move(one.gradients.front()));
+      } else {
+        start.roots.push_back(edge_of(session, root));
+        start.gradients.push_back(gradient);
+      }
     }
-    BackwardStart start = backward_start(c, tensors_in(interp, a[0]), given);
     BackwardOptions options;
     options.retain_graph = a.boolean(3);
     options.accumulate = false;
     options.rules = session.gradient_rules.get();
-    for (const Tensor& tensor : tensors_in(interp, a[2])) {
-      if (!tensor.requires_grad())
+    for (const Value& input : interp.unpack(a[2])) {
+      const auto* tensor = input.as<TensorObject>();
+      if (tensor != nullptr && !tensor->tensor.requires_grad())
         throw ops::OpError("One of the differentiated Tensors does not require grad");
-      options.inputs.push_back(ops::gradient_edge(c, tensor));
+      options.inputs.push_back(edge_of(session, input));
     }
     return session.tuple_of(
         run_backward(c, session.emitter.graph(), start.roots, std::move(start.gradients), options));
@@ -272,6 +284,12 @@ void fill_autograd(Session& session, lang::Module& module) {
   module.set(interp.intern("apply_function"),
              interp.function("apply_function(cls, ctx, args)", [custom](Interp&, Arguments& a) {
                return apply_function(custom, a);
+             }));
+  module.set(interp.intern("gradient_edge"),
+             interp.function("gradient_edge(tensor)", [s = &session](Interp& in, Arguments& a) {
+               const ops::Edge edge = edge_of(*s, a[0]);
+               return in.tuple({wrap_node(*s, edge.node),
+                                Value::integer(static_cast<std::int64_t>(edge.input_nr))});
              }));
   module.set(
       interp.intern("gradients"),
