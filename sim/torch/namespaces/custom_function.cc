@@ -238,21 +238,19 @@ Value gradients_of(Session& session, Arguments& a) {
   Interp& interp = session.interp;
   ops::Context& c = session.c;
   return session.guarded([&]() -> Value {
-    const std::vector<Value> given = interp.unpack(a[1]);
+    ops::TensorList given;
+    for (const Value& each : interp.unpack(a[1])) {
+      const auto* start = each.as<TensorObject>();
+      given.push_back(start != nullptr ? start->tensor : Tensor());
+    }
+    const std::vector<Value> roots = interp.unpack(a[0]);
     BackwardStart start;
-    std::size_t next = 0;
-    for (const Value& root : interp.unpack(a[0])) {
-      const auto* object = next < given.size() ? given[next].as<TensorObject>() : nullptr;
-      ++next;
-      const Tensor gradient = object != nullptr ? object->tensor : Tensor();
-      if (const auto* tensor = root.as<TensorObject>()) {
-        BackwardStart one = backward_start(c, {tensor->tensor}, {gradient});
-        start.roots.push_back(std::move(one.roots.front()));
-        start.gradients.push_back(std::move(one.gradients.front()));
-      } else {
-        start.roots.push_back(edge_of(session, root));
-        start.gradients.push_back(gradient);
-      }
+    if (std::all_of(roots.begin(), roots.end(),
+                    [](const Value& root) { return root.as<TensorObject>() != nullptr; })) {
+      start = backward_start(c, tensors_in(interp, a[0]), given);
+    } else {
+      start.gradients = given;
+      for (const Value& root : roots) start.roots.push_back(edge_of(session, root));
     }
     BackwardOptions options;
     options.retain_graph = a.boolean(3);
