@@ -22,8 +22,8 @@ void ByteChunks::close(Group& group) {
   if (bytes_ + group.bytes.size() > plain_bytes_) {
     auto length = compressBound(static_cast<uLong>(group.bytes.size()));
     std::vector<std::uint8_t> packed(length);
-    if (compress2(packed.data(), &length, group.bytes.data(), static_cast<uLong>(group.bytes.size()),
-                  Z_BEST_SPEED) != Z_OK)
+    if (compress2(packed.data(), &length, group.bytes.data(),
+                  static_cast<uLong>(group.bytes.size()), Z_BEST_SPEED) != Z_OK)
       throw std::bad_alloc();
     if (length < group.bytes.size() / 8 * 7) {
       group.bytes.assign(packed.begin(), packed.begin() + static_cast<std::ptrdiff_t>(length));
