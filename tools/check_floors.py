@@ -74,7 +74,7 @@ THIRD_PARTY = [
     (r"<boost/", r"sim/(graph|cli)/"),
     (r"<sqlite3\.h>", r"sim/study/"),
     (r"<pcre2\.h>", r"sim/lang/builtins/regex\.cc"),
-    (r"<zlib\.h>", r"sim/format/[a-z_]+\.cc"),
+    (r"<zlib\.h>", r"sim/(base/byte_chunks|format/[a-z_]+)\.cc"),
     (r"<nanobind/", r"sim/python/"),
     (r"<(cuda|cublas|cudnn|nvml|nvrtc)", r"validation/"),
     (r"<(iostream|format|expected)>", r"tests/"),

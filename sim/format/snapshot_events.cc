@@ -90,17 +90,17 @@ void SnapshotEvents::push_back(const SnapshotEvent& event) {
   }
   last_ = event;
   if (++size_ % kChunk != 0) return;
-  chunks_.push_back(padded(open_));
-  bytes_ += chunks_.back().capacity();
+  chunks_.push_back(open_);
   open_.clear();
   last_ = {};
 }
 
-void SnapshotEvents::unpack(std::size_t chunk, std::vector<SnapshotEvent>& out) const {
+void SnapshotEvents::unpack(std::size_t chunk, ByteChunks::Window& window,
+                            std::vector<SnapshotEvent>& out) const {
   out.resize(std::min(kChunk, size_ - chunk * kChunk));
   const bool is_open = chunk == chunks_.size();
   const std::vector<std::uint8_t> last = is_open ? padded(open_) : std::vector<std::uint8_t>();
-  PackedBytes bytes(is_open ? last.data() : chunks_[chunk].data());
+  PackedBytes bytes(is_open ? last.data() : chunks_.at(chunk, window));
   SnapshotEvent now;
   StreamId stream = 0;
   for (SnapshotEvent& event : out) {
@@ -130,11 +130,11 @@ void SnapshotEvents::unpack(std::size_t chunk, std::vector<SnapshotEvent>& out) 
 }
 
 std::size_t SnapshotEvents::memory_bytes() const {
-  return bytes_ + chunks_.capacity() * sizeof(std::vector<std::uint8_t>) + open_.capacity();
+  return chunks_.memory_bytes() + open_.capacity();
 }
 
 void EventTrace::load(Window& window, std::size_t chunk) const {
-  events_->unpack(chunk, window.events);
+  events_->unpack(chunk, bytes_, window.events);
   window.chunk = chunk;
 }
 

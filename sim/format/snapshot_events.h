@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "sim/base/byte_chunks.h"
 #include "sim/base/bytes.h"
 #include "sim/program/event.h"
 #include "sim/program/instruction.h"
@@ -33,27 +35,30 @@ struct SnapshotEvent {
 static_assert(sizeof(SnapshotEvent) <= 48);
 
 /// Recorded events, packed: each says what differs from the one before it. Memory: 6 to 10 bytes an
-/// event of a recording as PyTorch writes it, at most 44. Looked at through EventTrace.
+/// event of a recording as PyTorch writes it, at most 44; of a long one less (ByteChunks). Looked
+/// at through EventTrace.
 class SnapshotEvents {
  public:
   /// Events that are unpacked together.
   static constexpr std::size_t kChunk = 256;
 
+  SnapshotEvents() = default;
+  /// `chunks`: empty; says from where on they are compressed.
+  explicit SnapshotEvents(ByteChunks chunks) : chunks_(std::move(chunks)) {}
   void push_back(const SnapshotEvent& event);
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
   /// `names`: by the stream's number so far, its number from now on.
   void rename_streams(std::vector<StreamId> names) { names_ = std::move(names); }
   /// Replaces `out` by the events from chunk * kChunk on. Requires: there are any.
-  void unpack(std::size_t chunk, std::vector<SnapshotEvent>& out) const;
+  void unpack(std::size_t chunk, ByteChunks::Window& window, std::vector<SnapshotEvent>& out) const;
   [[nodiscard]] std::size_t memory_bytes() const;
 
  private:
-  std::vector<std::vector<std::uint8_t>> chunks_;
+  ByteChunks chunks_;
   std::vector<std::uint8_t> open_;  ///< the last chunk while it grows
   SnapshotEvent last_;
   std::size_t size_ = 0;
-  std::size_t bytes_ = 0;  ///< of chunks_
   std::vector<StreamId> names_;
 };
 
@@ -112,6 +117,7 @@ class EventTrace {
   std::size_t first_ = 0;
   std::size_t count_ = 0;
   mutable std::array<Window, 2> windows_;
+  mutable ByteChunks::Window bytes_;
 };
 
 }  // namespace tidemark

@@ -146,8 +146,8 @@ class SnapshotRequests::Converter {
                           event.stream, event.action, options_.device});
   }
 
-  RequestId new_request(StackId stack) {
-    if (options_.keep_origins) out_.origins.push_back({static_cast<std::uint32_t>(at_), stack});
+  RequestId new_request() {
+    if (options_.keep_origins) out_.origins.add_recorded(at_);
     return out_.requests++;
   }
 
@@ -221,7 +221,7 @@ class SnapshotRequests::Converter {
     marks_until(event.time_us);
     switch (event.action) {
       case Action::kAlloc: {
-        const RequestId id = new_request(event.stack);
+        const RequestId id = new_request();
         live_[event.address] = {id, State::kAllocated, 0};
         record(event, id);
         emit(Verb::kAlloc, id, event.bytes, event.stream,
@@ -246,7 +246,7 @@ class SnapshotRequests::Converter {
         record(event, kNoRequest);
         break;
       case Action::kOom: {
-        const RequestId id = new_request(event.stack);
+        const RequestId id = new_request();
         record(event, id);
         emit(Verb::kAlloc, id, event.bytes, event.stream, 0, label_of(event.stack));
         break;

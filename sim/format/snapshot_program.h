@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/format/request_origins.h"
 #include "sim/format/snapshot.h"
 #include "sim/format/snapshot_state.h"
 #include "sim/program/event.h"
@@ -40,13 +41,6 @@ struct SnapshotProgramOptions {
   std::function<Bytes(Bytes)> rounded;
 };
 
-/// Where a request came from.
-struct RequestOrigin {
-  static constexpr std::uint32_t kNoEvent = 0xffffffffU;
-  std::uint32_t event = kNoEvent;  ///< its alloc in the device's trace; kNoEvent: alive before
-  StackId stack = 0;
-};
-
 /// Addresses in the order in which an allocator that does as the recording did would ask its driver
 /// for them.
 struct RecordedAddresses {
@@ -70,8 +64,7 @@ struct SnapshotProgram {
   /// How many rebuild what was there before (a reset_peak ends them).
   std::size_t start_instructions = 0;
   RequestId requests = 0;  ///< how many there are: the next one's id
-  /// By RequestId; those made up for the start have neither event nor stack.
-  std::vector<RequestOrigin> origins;
+  RequestOrigins origins;  ///< by RequestId
   RecordedAddresses addresses;
   SnapshotState start;
   Bytes gained_bytes = 0;                        ///< that the recorded events got from the driver

@@ -27,7 +27,7 @@ constexpr std::size_t kMostMadeUp = std::size_t{1} << 14U;
 RequestId StartBuilder::request(Bytes bytes, const StateSegment& segment, const StateBlock* block) {
   const RequestId id = out_.requests++;
   if (options_.keep_origins)
-    out_.origins.push_back({RequestOrigin::kNoEvent, block == nullptr ? StackId{0} : block->stack});
+    out_.origins.add_alive_before(block == nullptr ? StackId{0} : block->stack);
   if (block != nullptr) out_.start_ids.emplace_back(block->address, id);
   const LabelId label = block == nullptr
                             ? LabelId{0}

@@ -82,7 +82,7 @@ void InstructionLog::push_back(const Instruction& instruction) {
   before_.pool = instruction.pool;
   before_.device = instruction.device;
   if (++size_ % kChunk != 0) return;
-  chunks_.push_back(padded(open_));
+  chunks_.push_back(open_);
   open_.clear();
 }
 
@@ -90,22 +90,24 @@ void InstructionLog::truncate(std::size_t size) {
   if (size == size_) return;
   const std::size_t chunk = size / kChunk;
   std::vector<Instruction> kept;
-  unpack(chunk, kept);
-  const std::vector<std::uint8_t>& packed = chunk < chunks_.size() ? chunks_[chunk] : open_;
+  ByteChunks::Window window;
+  unpack(chunk, window, kept);
+  const std::uint8_t* packed = chunk < chunks_.size() ? chunks_.at(chunk, window) : open_.data();
   before_.next_id = 0;
   for (std::size_t i = kIdAtStart; i-- > 0;) before_.next_id = before_.next_id << 8U | packed[i];
-  chunks_.resize(std::min(chunk, chunks_.size()));
+  chunks_.truncate(std::min(chunk, chunks_.size()));
   open_.clear();
   size_ = chunk * kChunk;
   kept.resize(size - size_);
   for (const Instruction& each : kept) push_back(each);
 }
 
-void InstructionLog::unpack(std::size_t chunk, std::vector<Instruction>& out) const {
+void InstructionLog::unpack(std::size_t chunk, ByteChunks::Window& window,
+                            std::vector<Instruction>& out) const {
   out.resize(std::min(kChunk, size_ - chunk * kChunk));
   const bool is_open = chunk == chunks_.size();
   const std::vector<std::uint8_t> last = is_open ? padded(open_) : std::vector<std::uint8_t>();
-  PackedBytes bytes(is_open ? last.data() : chunks_[chunk].data());
+  PackedBytes bytes(is_open ? last.data() : chunks_.at(chunk, window));
   Before before;
   before.next_id = static_cast<RequestId>(bytes.take(kIdAtStart));
   for (Instruction& each : out) {
@@ -139,7 +141,8 @@ void InstructionLog::unpack(std::size_t chunk, std::vector<Instruction>& out) co
 
 Instruction InstructionLog::operator[](std::size_t index) const {
   std::vector<Instruction> chunk;
-  unpack(index / kChunk, chunk);
+  ByteChunks::Window window;
+  unpack(index / kChunk, window, chunk);
   return chunk[index % kChunk];
 }
 
@@ -159,7 +162,7 @@ std::span<const Instruction> InstructionReader::next(std::size_t most) {
   }
   const std::size_t chunk = at_ / InstructionLog::kChunk;
   if (chunk != chunk_) {
-    all_.packed_->unpack(chunk, window_);
+    all_.packed_->unpack(chunk, bytes_, window_);
     chunk_ = chunk;
   }
   const std::size_t within = at_ % InstructionLog::kChunk;

@@ -4,25 +4,31 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "sim/base/byte_chunks.h"
 #include "sim/program/instruction.h"
 
 namespace tidemark {
 
 /// Instructions of a long recording, packed. Memory: about 5 bytes an instruction where requests
-/// are numbered as they come, at most 31. Read through InstructionReader.
+/// are numbered as they come, at most 31; of a long one less (ByteChunks). Read through
+/// InstructionReader.
 class InstructionLog {
  public:
   /// Instructions that are unpacked together.
   static constexpr std::size_t kChunk = 512;
 
+  InstructionLog() = default;
+  /// `chunks`: empty; says from where on they are compressed.
+  explicit InstructionLog(ByteChunks chunks) : chunks_(std::move(chunks)) {}
   void push_back(const Instruction& instruction);
   [[nodiscard]] std::size_t size() const { return size_; }
   /// Forgets all from `size` on. Requires: size <= size().
   void truncate(std::size_t size);
   /// Replaces `out` by the instructions from chunk * kChunk on. Requires: there are any.
-  void unpack(std::size_t chunk, std::vector<Instruction>& out) const;
+  void unpack(std::size_t chunk, ByteChunks::Window& window, std::vector<Instruction>& out) const;
   /// Cost: about a microsecond.
   [[nodiscard]] Instruction operator[](std::size_t index) const;
 
@@ -35,7 +41,7 @@ class InstructionLog {
     PoolId pool = 0;
     std::uint8_t device = 0;
   };
-  std::vector<std::vector<std::uint8_t>> chunks_;
+  ByteChunks chunks_;
   std::vector<std::uint8_t> open_;  ///< the last chunk while it grows
   Before before_;
   std::size_t size_ = 0;
@@ -85,6 +91,7 @@ class InstructionReader {
   std::size_t until_;
   std::size_t chunk_ = kNone;  ///< the one in window_
   std::vector<Instruction> window_;
+  ByteChunks::Window bytes_;
 };
 
 }  // namespace tidemark

@@ -85,6 +85,39 @@ std::string code_text(const LoopProgram& program, const std::vector<Line>& lines
   return text + '\n';
 }
 
+std::vector<std::vector<std::uint32_t>> kernels_of(const Schedule& schedule) {
+  std::vector<std::vector<std::uint32_t>> kernels;
+  kernels.reserve(schedule.steps.size());
+  for (const Step& step : schedule.steps) kernels.push_back(step.operations);
+  return kernels;
+}
+
+/// The code that was written at the sizes of the first call, if that is what it would be here but
+/// for who takes over whose memory.
+std::vector<Line> lines_of(const Schedule& schedule, SizeHints& hints) {
+  std::vector<std::vector<std::uint32_t>> kernels = kernels_of(schedule);
+  const bool is_same =
+      hints.is_set && hints.kernels == kernels && hints.buffers == schedule.program.buffers.size();
+  std::vector<Line> lines = plan_of(schedule);
+  if (!hints.is_set) {
+    for (const Step& step : schedule.steps) hints.order.push_back(step.operations.front());
+    hints.kernels = std::move(kernels);
+    hints.lines = lines;
+    hints.buffers = schedule.program.buffers.size();
+    hints.is_set = true;
+  } else if (is_same) {
+    std::vector<std::uint64_t> moved(schedule.steps.size());
+    for (const Line& line : lines) {
+      if (line.kind == Line::Kind::kLoops) moved[line.step] = line.bytes;
+    }
+    lines = hints.lines;
+    for (Line& line : lines) {
+      if (line.kind == Line::Kind::kLoops) line.bytes = moved[line.step];
+    }
+  }
+  return lines;
+}
+
 }  // namespace
 
 CompiledPass compile_pass(PassGraph pass, const DeviceShape& device, SizeHints& hints,
@@ -96,12 +129,8 @@ CompiledPass compile_pass(PassGraph pass, const DeviceShape& device, SizeHints& 
   schedule.fuse();
   const bool is_ordered = hints.is_set && schedule.order_as(hints.order);
   if (!is_ordered) schedule.order_for_memory();
-  if (!hints.is_set) {
-    for (const Step& step : schedule.steps) hints.order.push_back(step.operations.front());
-    hints.is_set = true;
-  }
   CompiledPass out;
-  out.lines = plan_of(schedule);
+  out.lines = lines_of(schedule, hints);
   if (wants_text) {
     out.kernels = kernels_text(schedule, pass);
     out.code = code_text(lowering.program, out.lines, pass);

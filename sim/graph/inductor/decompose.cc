@@ -176,10 +176,11 @@ void Decomposer::element_wise(NodeId id) {
   const GraphNode& node = in_.nodes[id];
   const std::string_view name = without_underscore(node.name);
   if (name == "masked_fill") {
+    // The input, the value if it lies on the device, the mask.
     const std::vector<NodeId> inputs = inputs_of(id);
     const NodeId value =
-        inputs.size() > 2 ? inputs[2] : builder_.fill("full", {}, node.dtype, node.call);
-    const NodeId result = builder_.pointwise("where", {inputs[1], value, inputs[0]});
+        inputs.size() > 2 ? inputs[1] : builder_.fill("full", {}, node.dtype, node.call);
+    const NodeId result = builder_.pointwise("where", {inputs.back(), value, inputs[0]});
     gives(id, result);
     return;
   }
@@ -441,6 +442,10 @@ void Decomposer::convert(NodeId id) {
   }
   if (node.has_parts && node.effects.empty()) {
     keep(id);  // split: views
+    return;
+  }
+  if (without_underscore(node.name) == "masked_fill") {
+    element_wise(id);
     return;
   }
   if (by_formula(id) || composite(id) || loss(id) || made_of_reductions(id) || anywhere(id)) return;

@@ -348,7 +348,6 @@ void Decomposer::max_pool(NodeId id) {
   const NodeId offsets = builder_.part(whole, 1, sizes, strides, ScalarType::kInt8);
   const NodeId indices = builder_.pointwise("_low_memory_max_pool_offsets_to_indices", {offsets});
   out_.nodes[indices].dtype = ScalarType::kInt64;
-  out_.nodes[indices].numbers = 6;
   gives(parts.empty() ? id : parts[0], result);
   if (parts.size() > 1) gives(parts[1], indices);
 }

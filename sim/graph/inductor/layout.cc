@@ -60,9 +60,37 @@ void Lowering::freeze(BoxId id) {
   if (!dislikes_padding_[current_]) pad(buffer);
 }
 
+/// Whether places in a view whose dimensions were cut anew come out as a sum of its counters: a
+/// quotient goes where one counter alone is smaller than the divisor, or where its dimension and
+/// the next are joined again. Source: torch's SizeVarAllocator._simplify_with_ranges.
+bool Lowering::is_untangled(const View& view) const {
+  const Box& box = boxes_[view.box];
+  std::vector<std::int64_t> terms_before;
+  bool is_first = true;
+  bool is_joined = true;
+  bool is_simple = true;
+  for (std::size_t dim = box.sizes.size(); dim-- > 0;) {
+    if (box.sizes[dim] == 1) continue;
+    std::vector<std::int64_t> terms;
+    std::size_t smaller = 0;
+    for (std::size_t i = 0; i < view.sizes.size(); ++i) {
+      const std::int64_t stride = view.strides[i];
+      if (view.sizes[i] == 1 || stride % (box.strides[dim] * box.sizes[dim]) == 0) continue;
+      terms.push_back(stride);
+      if (stride % box.strides[dim] != 0) ++smaller;
+    }
+    is_joined = is_joined && (is_first || terms.empty() || terms == terms_before);
+    is_simple = is_simple && smaller < 2;
+    terms_before = std::move(terms);
+    is_first = false;
+  }
+  return is_joined || is_simple;
+}
+
 /// Whether a view of memory is one by strides alone.
 bool Lowering::is_strided(const View& view) const {
   if (view.is_whole) return true;
+  if (view.is_tangled && !is_untangled(view)) return false;
   const Box& box = boxes_[view.box];
   const Indices at = counters_of(view.sizes, {});
   const Index place = flat(at, view.sizes, view.strides, view.offset - box.offset);

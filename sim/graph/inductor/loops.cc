@@ -11,7 +11,7 @@ Trace::Value Trace::op(std::string_view name, std::initializer_list<Value> opera
 }
 
 Trace::Value Trace::load(BufferId buffer, const Index& index) {
-  const Value value = mixed(mixed(hash_of(index), buffer), 0x10adULL);
+  const Value value = mixed(mixed(hash_of(index), buffer), 0x10adULL ^ kept_apart);
   if (seen_.count(value) == 0) {
     loads.push_back({buffer, index});
     if (!index.digits.empty() || index.mark != 0) ++moving_loads;

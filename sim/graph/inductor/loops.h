@@ -34,9 +34,10 @@ class Trace {
   Value constant(std::uint64_t number) { return note(mixed(number, 0x5eedULL)); }
   Value load(BufferId buffer, const Index& index);
 
-  std::vector<Access> loads;  ///< each once, in order
-  int ops = 0;                ///< loads among them
-  int moving_loads = 0;       ///< those whose place hangs on a counter
+  std::vector<Access> loads;     ///< each once, in order
+  std::uint64_t kept_apart = 0;  ///< what is loaded meanwhile is another expression than elsewhere
+  int ops = 0;                   ///< loads among them
+  int moving_loads = 0;          ///< those whose place hangs on a counter
 
  private:
   Value note(Value value) {

@@ -243,6 +243,11 @@ void Lowering::realize_hint(BoxId id) {
 
 namespace {
 
+constexpr std::size_t kMostReads = 8;        // realize_acc_reads_threshold
+constexpr std::size_t kMostSharedReads = 4;  // realize_reads_threshold
+constexpr int kMostOps = 30;                 // realize_opcount_threshold
+constexpr int kMostInlined = 100;
+
 bool needs_memory(const GraphNode& node) {
   static constexpr std::string_view kNames[] = {"mm",
                                                 "addmm",
@@ -259,11 +264,6 @@ bool needs_memory(const GraphNode& node) {
 bool wants_fixed_strides(const GraphNode& node) {
   return node.name == "mm" || node.name == "convolution_backward";
 }
-
-constexpr std::size_t kMostReads = 8;        // realize_acc_reads_threshold
-constexpr std::size_t kMostSharedReads = 4;  // realize_reads_threshold
-constexpr int kMostOps = 30;                 // realize_opcount_threshold
-constexpr int kMostInlined = 100;
 
 bool is_convolution(const GraphNode& node) {
   return node.name.ends_with("convolution") && node.kind != NodeKind::kInput;
@@ -351,6 +351,13 @@ void Lowering::find_channels_last() {
 bool Lowering::prefers_channels_last(NodeId id) const {
   return !prefers_channels_last_.empty() && prefers_channels_last_[id] && !is_visible_[id] &&
          nodes_[id].sizes.size() == 4 && is_dense(nodes_[id].sizes, fake_strides_[id]);
+}
+
+void Lowering::mark_reuse(NodeId id, std::int64_t readers) {
+  const BoxId box = values_[id].box;
+  if (readers < 2 || boxes_[box].loops == nullptr) return;
+  const Count of = count(*boxes_[box].loops);
+  if (of.reads > kMostSharedReads || of.ops > kMostOps) realize(box);
 }
 
 void Lowering::prefer_channels_last(NodeId id) {

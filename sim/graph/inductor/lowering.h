@@ -8,6 +8,7 @@
 
 #include "sim/graph/inductor/loops.h"
 #include "sim/graph/inductor/pass_graph.h"
+#include "sim/graph/inductor/plan.h"
 
 namespace tidemark::graph::inductor {
 
@@ -24,8 +25,11 @@ struct SizeHints {
     Hint hint = Hint::kDefault;
     std::int64_t parts = 1;
   };
-  std::vector<Split> splits;         ///< of reductions, in order
-  std::vector<std::uint32_t> order;  ///< of kernels: the first operation of each
+  std::vector<Split> splits;                        ///< of reductions, in order
+  std::vector<std::uint32_t> order;                 ///< of kernels: the first operation of each
+  std::vector<std::vector<std::uint32_t>> kernels;  ///< the operations of each, in order
+  std::vector<Line> lines;                          ///< the code that was written
+  std::size_t buffers = 0;
   bool is_set = false;
 };
 
@@ -62,7 +66,8 @@ class Lowering {
     ops::Dims sizes;
     ops::Dims strides;
     std::int64_t offset = 0;
-    bool is_whole = true;  ///< the box as it is
+    bool is_whole = true;     ///< the box as it is
+    bool is_tangled = false;  ///< a loop's sizes were cut anew where they do not meet
   };
 
   // ---- nodes
@@ -119,6 +124,9 @@ class Lowering {
                               ops::ScalarType as) const;
   void realize(BoxId box);
   void realize_hint(BoxId box);
+  /// What is read so many times gets memory unless it is cheap. Source: torch's mark_reuse.
+  void mark_reuse(NodeId id, std::int64_t readers);
+  void mark_broadcast(NodeId id, const ops::Dims& sizes);
   /// Has an input of a library's kernel in memory.
   BufferId realized(NodeId id);
   void require_strides(NodeId id, const ops::Dims& strides, bool may_pad = false);
@@ -131,6 +139,7 @@ class Lowering {
   [[nodiscard]] bool are_channels_last(NodeId x, NodeId weight) const;
   void freeze(BoxId box);
   [[nodiscard]] bool is_strided(const View& view) const;
+  [[nodiscard]] bool is_untangled(const View& view) const;
   BoxId copy_of(NodeId id);
   void decide_layout(Buffer& buffer) const;
   /// Memory for a node's result, without gaps, not yet part of the program.

@@ -138,21 +138,38 @@ void Lowering::concatenate(NodeId id) {
   std::vector<Operand> operands;
   for (const NodeId input : node.inputs) operands.push_back(operand(input));
   loops->body = [this, dim, operands, as = node.dtype](Trace& trace, const Indices& at) {
-    Value value = trace.op("index_expr", {hash_of(at[dim])});
-    std::int64_t start = 0;
-    for (const Operand& input : operands) {
-      const std::int64_t size = input.view.sizes[dim];
-      const Value bound = trace.constant(static_cast<std::uint64_t>(start + size));
-      const Value inside = trace.op("lt", {value, bound});
+    const Value place = trace.op("index_expr", {hash_of(at[dim])});
+    Value start = trace.constant(0x5ca1eULL);
+    std::int64_t before = 0;
+    std::vector<Value> insides;
+    std::vector<Value> values;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const std::int64_t size = operands[i].view.sizes[dim];
+      const Value end = trace.op("index_expr", {static_cast<Value>(before + size)});
+      const Value is_behind = trace.op("ge", {place, start});
+      const Value is_before = trace.op("lt", {place, end});
+      const bool is_last = i + 1 == operands.size();
+      insides.push_back(i == 0    ? is_before
+                        : is_last ? is_behind
+                                  : trace.op("and", {is_behind, is_before}));
       Indices shifted = at;
       if (size == 1) {
         shifted[dim] = {};
       } else {
-        shifted[dim].offset -= start;
+        shifted[dim].offset -= before;
       }
-      value = trace.op("where", {inside, trace.op("masked", {load_as(trace, input, shifted, as)})});
-      start += size;
+      // A place less what lies before it stays an expression of its own. Source: torch's Identity.
+      const std::uint64_t outer = trace.kept_apart;
+      trace.kept_apart = mixed(mixed(outer, place), static_cast<std::uint64_t>(before)) | 1U;
+      const Value read = load_as(trace, operands[i], shifted, as);
+      trace.kept_apart = outer;
+      values.push_back(trace.op("masked", {insides.back(), read}));
+      start = end;
+      before += size;
     }
+    Value value = values.back();
+    for (std::size_t i = values.size() - 1; i-- > 0;)
+      value = trace.op("where", {insides[i], values[i], value});
     return value;
   };
   give(id, add_box(id, std::move(loops), kNoBuffer));

@@ -1,6 +1,7 @@
 // Lowering's operators.
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -26,21 +27,63 @@ void Lowering::input(NodeId id) {
   give(id, add_box(id, nullptr, buffer));
 }
 
+namespace {
+
+/// Whether dimensions are only split and joined from one shape to the other. Source: torch's
+/// View._dynamic_reshape_indexer.
+bool meets(const ops::Dims& from, const ops::Dims& to) {
+  std::size_t i = from.size();
+  std::size_t j = to.size();
+  while (i > 0 && j > 0) {
+    std::int64_t a = from[--i];
+    std::int64_t b = to[--j];
+    if (a == 1 || b == 1) {
+      // One of the two is left for the next.
+      if (a != 1) ++i;
+      if (b != 1) ++j;
+      continue;
+    }
+    if (b < a) {
+      while (b < a && j > 0) b *= to[--j];
+    } else {
+      while (a < b && i > 0) a *= from[--i];
+    }
+    if (a != b) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 void Lowering::look(NodeId id) {
   const GraphNode& node = nodes_[id];
   const auto see = [&](NodeId as, NodeId base) {
     const GraphNode& seen = nodes_[as];
-    values_[as] = {values_[base].box, seen.sizes, seen.strides, seen.offset, false};
+    const View& of = values_[base];
+    const bool is_cut = seen.name == "view" && boxes_[of.box].loops != nullptr &&
+                        !meets(nodes_[base].sizes, seen.sizes);
+    values_[as] = {of.box, seen.sizes, seen.strides, seen.offset, false, of.is_tangled || is_cut};
   };
   if (!node.has_parts) {
+    if (node.name == "expand") mark_broadcast(node.inputs.front(), node.sizes);
     see(id, node.inputs.front());
     return;
   }
   for (const NodeId part : users_[id]) see(part, node.inputs.front());
 }
 
+/// An operand that is repeated to be so large is read so many times. Source: torch's expand.
+void Lowering::mark_broadcast(NodeId id, const ops::Dims& sizes) {
+  if (nodes_[id].sizes == sizes) return;
+  mark_reuse(id, inductor::product(sizes) /
+                     std::max<std::int64_t>(1, inductor::product(nodes_[id].sizes)));
+}
+
 void Lowering::loop(NodeId id) {
   const GraphNode& node = nodes_[id];
+  if (node.kind == NodeKind::kPointwise) {
+    for (const NodeId input : node.inputs) mark_broadcast(input, node.sizes);
+  }
   auto loops = std::make_shared<Loops>();
   loops->sizes = node.sizes;
   loops->dtype = node.dtype;
@@ -61,7 +104,8 @@ void Lowering::loop(NodeId id) {
       const GraphNode& of = nodes_[id];
       std::uint64_t value = std::hash<std::string_view>{}(of.name);
       for (std::size_t i = 0; i < operands.size(); ++i) {
-        const bool chooses = of.name == "where" && i == 0;
+        const bool chooses =
+            (of.name == "where" && i == 0) || of.name == "_low_memory_max_pool_offsets_to_indices";
         value = mixed(value, load_as(trace, operands[i], at, chooses ? operands[i].dtype : as));
       }
       for (int i = 0; i < of.numbers; ++i)
@@ -80,7 +124,8 @@ void Lowering::fill(NodeId id) {
   const bool counts = node.name == "iota";
   loops->body = [settings = node.settings, counts](Trace& trace, const Indices& at) {
     if (counts && !at.empty()) return trace.op("index_expr", {hash_of(at.front())});
-    return trace.constant(settings);
+    return trace.constant(
+        mixed(settings, 0xf111ULL));  // none that an operator is given as a number
   };
   give(id, add_box(id, std::move(loops), kNoBuffer));
 }
@@ -237,9 +282,10 @@ std::size_t window_of(const GraphNode& node) {
   return static_cast<std::size_t>(node.dims[0] * node.dims[1]);
 }
 
-/// In how many windows a number may lie. Source: torch's max_pool2d_with_indices_backward.
-std::size_t windows_over(const GraphNode& node) {
-  std::int64_t windows = 1;
+/// In how many windows a number may lie, by dimension. Source: torch's
+/// max_pool2d_with_indices_backward.
+std::array<std::size_t, 2> windows_of_dims(const GraphNode& node) {
+  std::array<std::size_t, 2> windows{};
   for (std::size_t i = 0; i < 2; ++i) {
     const std::int64_t kernel = node.dims[i];
     const std::int64_t stride = node.dims[i + 2];
@@ -248,9 +294,9 @@ std::size_t windows_over(const GraphNode& node) {
       const std::int64_t before = at < kernel ? 0 : (at - kernel) / stride;
       most = std::max(most, at / stride - before);
     }
-    windows *= most;
+    windows[i] = static_cast<std::size_t>(most);
   }
-  return static_cast<std::size_t>(windows);
+  return windows;
 }
 
 }  // namespace
@@ -285,8 +331,9 @@ void Lowering::max_pool_backward(NodeId id) {
   const NodeId places = node.inputs.back();
   const NodeId x = node.inputs[1];
   realize_hint(values_[g].box);
-  const std::size_t windows = windows_over(node);
-  if (windows > 25) throw ops::NotModelled("the gradient of a pooling with windows so large");
+  const auto [rows, columns] = windows_of_dims(node);
+  if (rows * columns > 25)
+    throw ops::NotModelled("the gradient of a pooling with windows so large");
   const auto is_last = [&](NodeId of) {
     const View& view = values_[of];
     return boxes_[view.box].loops == nullptr && strides_of(view)[1] == 1;
@@ -295,30 +342,43 @@ void Lowering::max_pool_backward(NodeId id) {
   auto loops = std::make_shared<Loops>();
   loops->sizes = node.sizes;
   loops->dtype = node.dtype;
-  loops->body = [this, from = operand(g), by = operand(places), windows](Trace& trace,
-                                                                         const Indices& at) {
-    // Where the windows over a number begin and end.
-    const std::uint64_t row = hash_of(at[at.size() - 2]);
-    const std::uint64_t column = hash_of(at.back());
-    const Value self = trace.op("index_expr", {row, column});
-    Value edges = 0;
-    for (const std::uint64_t place : {row, column}) {
-      const Value begin = trace.op("maximum", {trace.op("index_expr", {place, 1}), 0});
-      const Value end = trace.op("minimum", {trace.op("index_expr", {place, 2}), 1});
-      edges = mixed(edges,
-                    trace.op("minimum", {trace.op("add", {begin, 0}), trace.op("sub", {end, 1})}));
+  loops->body = [this, from = operand(g), by = operand(places), most = windows_of_dims(node)](
+                    Trace& trace, const Indices& at) {
+    const std::size_t rank = at.size();
+    const std::uint64_t row = hash_of(at[rank - 2]);
+    const Value self = trace.op("index_expr", {row, hash_of(at.back())});
+    // Where the windows over a number begin and end: expressions of its place.
+    const Value zero = trace.constant(0);
+    std::array<Value, 2> begins{};
+    std::array<Value, 2> ends{};
+    for (std::size_t i = 0; i < 2; ++i) {
+      const std::uint64_t place = hash_of(at[rank - 2 + i]);
+      const auto pooled = static_cast<Value>(from.view.sizes[rank - 2 + i]);
+      begins[i] = trace.op("maximum", {trace.op("index_expr", {place, 1}), zero});
+      const Value end = trace.op("index_expr", {place, 2});
+      ends[i] = trace.op("minimum", {end, trace.op("index_expr", {pooled})});
     }
-    Value sum = trace.constant(0);
-    for (std::size_t turn = 0; turn < windows; ++turn) {
-      const Indices there = shifted(at, turn);
+    Value sum = 0;
+    for (std::size_t turn = 0; turn < most[0] * most[1]; ++turn) {
+      const std::array<std::size_t, 2> turns{turn / most[1], turn % most[1]};
+      Indices there = at;
+      std::array<Value, 2> windows{};
+      for (std::size_t i = 0; i < 2; ++i) {
+        windows[i] = trace.op("add", {begins[i], trace.constant(turns[i])});
+        const Value last = trace.op("sub", {ends[i], trace.constant(1)});
+        there[rank - 2 + i].mark = trace.op("minimum", {windows[i], last}) | 1U;
+      }
       const Value place = load(trace, by, there);
       const Value one = load(trace, from, there);
       Value is_it = trace.op("eq", {place, self});
-      if (turn > 0) {
-        is_it = trace.op("and", {is_it, trace.op("lt", {edges, turn, row})});
-        is_it = trace.op("and", {is_it, trace.op("lt", {edges, turn, column})});
+      if (turn == 0) {
+        sum = trace.op("where", {is_it, one, trace.constant(0x0f)});
+        continue;
       }
-      sum = trace.op("where", {is_it, one, sum});
+      const Value is_row = trace.op("lt", {windows[0], ends[0]});
+      const Value is_column = trace.op("lt", {windows[1], ends[1]});
+      is_it = trace.op("and", {trace.op("and", {is_row, is_column}), is_it});
+      sum = trace.op("where", {is_it, trace.op("add", {sum, one}), sum});
     }
     return sum;
   };

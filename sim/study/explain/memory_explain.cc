@@ -26,7 +26,7 @@ HeldBlock held_block(const Snapshot& snapshot, const EventTrace& trace,
   held.requested_bytes = block.requested_bytes;
   held.id = block.id;
   if (block.id >= program.origins.size()) return held;
-  const RequestOrigin& origin = program.origins[block.id];
+  const RequestOrigin origin = program.origins.at(block.id, trace);
   held.maker = stack_summary(snapshot, origin.stack);
   TextId phase = 0;
   if (origin.event != RequestOrigin::kNoEvent) {
@@ -141,13 +141,14 @@ std::size_t picture_moment(const Snapshot& snapshot, std::uint8_t device, std::s
   return at == "allocated" ? most_allocated : peak;
 }
 
-MemoryPicture picture_at(const Snapshot& snapshot, std::uint8_t device, std::size_t event,
-                         Version version, std::optional<Bytes> capacity) {
-  const AllocatorSettings settings = recorded_settings(snapshot, version);
+namespace {
+
+/// What is held and free, and by whom; not yet what would help.
+MemoryPicture layout_at(const Snapshot& snapshot, std::uint8_t device, std::size_t event,
+                        const AllocatorSettings& settings) {
   const SnapshotProgram program = program_until(snapshot, device, event + 1, true, settings);
   const std::vector<std::size_t> steps = recording_steps(snapshot, device).first_events;
   const EventTrace trace = snapshot.trace(device);
-  const SnapshotEvent last = trace[event];
   MemoryPicture picture;
   picture.event = event;
   picture.step = step_of(steps, event);
@@ -172,11 +173,20 @@ MemoryPicture picture_at(const Snapshot& snapshot, std::uint8_t device, std::siz
       }
     }
   }
-  picture.stream = last.stream;
+  picture.stream = trace[event].stream;
   picture.largest_cached_bytes = largest_cached(picture.segments, picture.stream);
   note_pins(picture);
   note_sites(picture);
-  if (last.action == Action::kOom) {
+  return picture;
+}
+
+}  // namespace
+
+MemoryPicture picture_at(const Snapshot& snapshot, std::uint8_t device, std::size_t event,
+                         Version version, std::optional<Bytes> capacity) {
+  const AllocatorSettings settings = recorded_settings(snapshot, version);
+  MemoryPicture picture = layout_at(snapshot, device, event, settings);
+  if (snapshot.trace(device)[event].action == Action::kOom) {
     picture.oom = oom_answer(snapshot, device, picture);
     capacity = picture.oom->capacity_bytes;
   }
@@ -186,7 +196,7 @@ MemoryPicture picture_at(const Snapshot& snapshot, std::uint8_t device, std::siz
     const std::size_t end = picture.oom ? event : event + 1;
     if (end > 0) {
       picture.largest_fitting_bytes =
-          MomentTrials(snapshot, device, end, settings, *capacity).largest_served(last.stream);
+          MomentTrials(snapshot, device, end, settings, *capacity).largest_served(picture.stream);
     }
   }
   return picture;

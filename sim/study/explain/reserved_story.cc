@@ -83,12 +83,12 @@ std::vector<ReservedGrowth> told_of(const Snapshot& snapshot, std::uint8_t devic
         for (const Grown& each : chosen) {
           execute_until(allocator, reader, each.at);
           const Instruction& request = each.instruction;
-          const RequestOrigin& origin = program.origins[request.id];
+          const RequestOrigin origin = program.origins.at(request.id, trace);
           const Bytes rounded = rounded_request(settings, request.bytes);
           ReservedGrowth growth;
           growth.event = origin.event;
           growth.step = step_of(steps, origin.event);
-          growth.maker = stack_summary(snapshot, trace[origin.event].stack);
+          growth.maker = stack_summary(snapshot, origin.stack);
           growth.request_bytes = request.bytes;
           growth.grown_bytes = each.bytes;
           for (const SegmentInfo& segment : allocator.segments()) {
@@ -108,32 +108,31 @@ std::vector<ReservedGrowth> told_of(const Snapshot& snapshot, std::uint8_t devic
       program.start_instructions);
 }
 
-Bytes peak_of(const SnapshotProgram& program, const AllocatorSettings& settings, Bytes capacity,
-              bool recorded_places) {
-  return simulated(program, settings, capacity, recorded_places,
-                   [](Allocator& allocator, const Refusals&) {
-                     return static_cast<Bytes>(allocator.statistics().reserved_bytes.all.peak);
-                   });
-}
-
-/// The program with an empty_cache() before each of `chosen`, ascending.
-SnapshotProgram emptied_before(const SnapshotProgram& program, const std::vector<Grown>& chosen) {
-  SnapshotProgram emptied;
-  emptied.addresses = program.addresses;
-  auto next = chosen.begin();
-  std::size_t at = 0;
-  InstructionReader(program.instructions).for_each([&](const Instruction& each) {
-    if (next != chosen.end() && next->at == at) {
-      emptied.instructions.push_back({0, kNoRequest, 0, 0, 0, Verb::kEmptyCache, 0});
-      ++next;
-    }
-    emptied.instructions.push_back(each);
-    ++at;
+Bytes peak_of(const SnapshotProgram& program, const AllocatorSettings& settings, Bytes capacity) {
+  return simulated(program, settings, capacity, false, [](Allocator& allocator, const Refusals&) {
+    return static_cast<Bytes>(allocator.statistics().reserved_bytes.all.peak);
   });
-  return emptied;
 }
 
-/// The setting of the grid under which the recorded requests reserve least.
+/// The peak with an empty_cache() before each of `chosen`, ascending.
+Bytes emptied_peak_of(const SnapshotProgram& program, const AllocatorSettings& settings,
+                      const std::vector<Grown>& chosen) {
+  const Instruction empty_cache{0, kNoRequest, 0, 0, 0, Verb::kEmptyCache, 0};
+  return simulated(
+      program, settings, roomy_capacity(program, reserved_in_all(program)), true,
+      [&](Allocator& allocator, const Refusals&) {
+        InstructionReader reader(program.instructions);
+        for (const Grown& each : chosen) {
+          execute_until(allocator, reader, each.at);
+          allocator.execute(std::span(&empty_cache, 1));
+        }
+        execute_until(allocator, reader, program.instructions.size());
+        return static_cast<Bytes>(allocator.statistics().reserved_bytes.all.peak);
+      },
+      0);
+}
+
+/// Fills in the setting of the grid under which the recorded requests reserve least.
 void try_settings(const Snapshot& snapshot, std::uint8_t device, const AllocatorSettings& own,
                   ReservedStory& story) {
   const std::size_t end = snapshot.trace(device).size();
@@ -141,11 +140,11 @@ void try_settings(const Snapshot& snapshot, std::uint8_t device, const Allocator
   // No setting is to be refused what the recording was not: room for all.
   const Bytes capacity = 2 * reserved_in_all(program) + kGiB;
   story.best_setting = own.text;
-  story.best_peak_bytes = peak_of(program, own, capacity, false);
+  story.best_peak_bytes = peak_of(program, own, capacity);
   for (const std::string& conf : settings_grid(own.version)) {
     if (conf == own.text) continue;
     const AllocatorSettings settings = parse_settings("grid", conf, own.version).settings;
-    const Bytes peak = peak_of(program, settings, capacity, false);
+    const Bytes peak = peak_of(program, settings, capacity);
     ++story.settings_tried;
     if (peak >= story.best_peak_bytes) continue;
     story.best_setting = conf;
@@ -161,7 +160,7 @@ ReservedStory story_of(const Snapshot& snapshot, std::uint8_t device, const Memo
   story.peak_bytes = at_peak.reserved_bytes;
   std::vector<Grown> chosen;
   for (const Grown& each : growths_of(program, settings)) {
-    if (program.origins[each.instruction.id].event > at_peak.event) break;
+    if (program.origins.event(each.instruction.id) > at_peak.event) break;
     ++story.growths;
     if (!each.is_avoidable()) continue;
     ++story.avoidable;
@@ -173,10 +172,8 @@ ReservedStory story_of(const Snapshot& snapshot, std::uint8_t device, const Memo
   std::ranges::sort(chosen, {}, &Grown::at);
   story.largest = told_of(snapshot, device, program, settings, chosen);
   if (!chosen.empty()) {
-    story.emptied_peak_bytes = peak_of(emptied_before(program, chosen), settings,
-                                       roomy_capacity(program, reserved_in_all(program)), true);
+    story.emptied_peak_bytes = emptied_peak_of(program, settings, chosen);
   }
-  try_settings(snapshot, device, settings, story);
   return story;
 }
 
@@ -187,7 +184,9 @@ PeakPictures peaks_of(const Snapshot& snapshot, std::uint8_t device, Version ver
     return picture_at(snapshot, device, picture_moment(snapshot, device, at), version);
   };
   PeakPictures peaks{picture("allocated"), picture("peak"), {}};
-  peaks.story = story_of(snapshot, device, peaks.reserved, recorded_settings(snapshot, version));
+  const AllocatorSettings settings = recorded_settings(snapshot, version);
+  peaks.story = story_of(snapshot, device, peaks.reserved, settings);
+  try_settings(snapshot, device, settings, peaks.story);
   return peaks;
 }
 

@@ -330,6 +330,7 @@ MeasuredRun measured_of(const Snapshot& snapshot) {
   options.device = devices.empty() ? std::uint8_t{0} : devices.front();
   SnapshotRequests requests(snapshot, options);
   const SnapshotProgram& program = requests.program();
+  const EventTrace trace = snapshot.trace(options.device);
   MeasuredRun run;
   run.name = snapshot.name;
   run.provenance.command = snapshot.name;
@@ -344,9 +345,10 @@ MeasuredRun measured_of(const Snapshot& snapshot) {
     for (Event& event : events) {
       event.device = 0;
       event.instruction = 0;
-      const std::string summary = event.id == kNoRequest || event.id >= program.origins.size()
-                                      ? std::string()
-                                      : stack_summary(snapshot, program.origins[event.id].stack);
+      const std::string summary =
+          event.id == kNoRequest || event.id >= program.origins.size()
+              ? std::string()
+              : stack_summary(snapshot, program.origins.at(event.id, trace).stack);
       run.events.ops.push_back(run.events.labels.intern(summary));
     }
     run.events.events.insert(run.events.events.end(), events.begin(), events.end());

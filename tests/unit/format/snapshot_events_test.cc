@@ -33,15 +33,16 @@ std::vector<SnapshotEvent> drawn(std::size_t count) {
   return events;
 }
 
-SnapshotEvents packed(const std::vector<SnapshotEvent>& events) {
-  SnapshotEvents out;
+SnapshotEvents packed(const std::vector<SnapshotEvent>& events,
+                      std::size_t plain_bytes = ByteChunks::kPlainBytes) {
+  SnapshotEvents out{ByteChunks(plain_bytes)};
   for (const SnapshotEvent& each : events) out.push_back(each);
   return out;
 }
 
 TEST_CASE("packed events are what they were, read forwards, backwards and anywhere") {
-  const std::vector<SnapshotEvent> events = drawn(5'000);
-  const SnapshotEvents kept = packed(events);
+  const std::vector<SnapshotEvent> events = drawn(20'000);
+  const SnapshotEvents kept = packed(events, GENERATE(std::size_t{0}, ByteChunks::kPlainBytes));
   REQUIRE(kept.size() == events.size());
   const EventTrace trace(kept, 0, kept.size());
   std::size_t at = 0;

@@ -40,8 +40,9 @@ std::vector<Instruction> drawn(std::size_t count) {
   return out;
 }
 
-InstructionLog packed(const std::vector<Instruction>& instructions) {
-  InstructionLog log;
+InstructionLog packed(const std::vector<Instruction>& instructions,
+                      std::size_t plain_bytes = ByteChunks::kPlainBytes) {
+  InstructionLog log{ByteChunks(plain_bytes)};
   for (const Instruction& each : instructions) log.push_back(each);
   return log;
 }
@@ -54,17 +55,19 @@ void check_same(Instructions a, const std::vector<Instruction>& b) {
 }
 
 TEST_CASE("packed instructions are what they were") {
-  const std::vector<Instruction> instructions = drawn(5'000);
+  const std::vector<Instruction> instructions = drawn(40'000);
   const InstructionLog log = packed(instructions);
   check_same(log, instructions);
+  check_same(packed(instructions, 0), instructions);
   check_same(instructions, Instructions(log).unpacked());
-  for (const std::size_t at : {0U, 511U, 512U, 4'999U}) CHECK(same(log[at], instructions[at]));
+  for (const std::size_t at : {0U, 511U, 512U, 39'999U}) CHECK(same(log[at], instructions[at]));
 }
 
 TEST_CASE("a log cut short goes on as if the rest had never been") {
-  for (const std::size_t cut : {0U, 1U, 511U, 512U, 513U, 1'024U, 4'999U, 5'000U}) {
-    std::vector<Instruction> instructions = drawn(5'000);
-    InstructionLog log = packed(instructions);
+  for (const std::size_t cut :
+       {0U, 1U, 511U, 512U, 513U, 1'024U, 16'384U, 20'000U, 39'999U, 40'000U}) {
+    std::vector<Instruction> instructions = drawn(40'000);
+    InstructionLog log = packed(instructions, cut % 2 == 0 ? 0 : ByteChunks::kPlainBytes);
     log.truncate(cut);
     instructions.resize(cut);
     check_same(log, instructions);
