@@ -25,10 +25,15 @@ TensorObject& self_of(Interp& interp, const Value& value) {
   if (object == nullptr)
     interp.type_error("a property of Tensor doesn't apply to a '" + interp.type_name(value) +
                       "' object");
+  if (ops::Tracer* tracer = object->session().c.tracer) tracer->looks_at(object->tensor);
   return *object;
 }
 Tensor& tensor_of(Interp& interp, const Value& value) { return self_of(interp, value).tensor; }
-Tensor& self_of(const Arguments& a) { return a.object<TensorObject>(0, "Tensor").tensor; }
+Tensor& self_of(const Arguments& a) {
+  auto& object = a.object<TensorObject>(0, "Tensor");
+  if (ops::Tracer* tracer = object.session().c.tracer) tracer->looks_at(object.tensor);
+  return object.tensor;
+}
 
 /// What a program sees of a tensor that is spread over ranks is the whole.
 const ops::Dims& seen_sizes(const Tensor& t) { return t->spread ? t->spread->sizes : t.sizes(); }
