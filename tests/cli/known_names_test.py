@@ -64,7 +64,7 @@ class KnownNames(unittest.TestCase):
     def test_a_use_is_refused_with_its_line(self):
         known = "; docs/language.md lists what is; an operator can be declared as a custom op: docs/scenario.md\n"
         for use, name in (("torch.igammac(x, x)", "torch.igammac"), ("F.scaled_grouped_mm(x, x)", "torch.nn.functional.scaled_grouped_mm"),
-                          ("if torch.cuda.default_generators: pass", "torch.cuda.default_generators"), ("print(bool(x.names))", "torch.Tensor.names")):
+                          ("if torch.cuda.has_magma: pass", "torch.cuda.has_magma"), ("print(bool(x.names))", "torch.Tensor.names")):
             self.assertRegex(self.run_script(use + "\n", "--set", "pytorch=2.11"), r"^s\.py:4:\d+: error: " + name.replace(".", r"\.") + " is not modelled" + known)
         self.assertIn("s.py:4:1: error: Tensor.igamma is not modelled; declare it as a custom op", self.run_script("x.igamma(x)\n"))
 
