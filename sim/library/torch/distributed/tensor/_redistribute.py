@@ -28,10 +28,10 @@ def _reduced(local, placement, mesh, dim):
     """a term everywhere -> the sum everywhere"""
     if isinstance(placement, _MaskPartial):
         placement.apply(local)
-    if isinstance(placement, _NormPartial) and placement.reduce_op == "sum":
-        powered = local ** placement.norm_type if placement.norm_type != 1 else local
+    if isinstance(placement, _NormPartial):
+        powered = local ** placement.norm_type
         total = funcol.all_reduce(powered, "sum", (mesh, dim))
-        return total ** (1.0 / placement.norm_type) if placement.norm_type != 1 else total
+        return total ** (1.0 / placement.norm_type)
     return funcol.all_reduce(local, placement.reduce_op, (mesh, dim))
 
 
@@ -124,8 +124,7 @@ def redistribute_local_tensor(local, spec, placements, async_op=False):
             else:
                 local = _swapped(local, current, target, mesh, dim, whole_along(dim, current.dim))
         elif isinstance(target, _NormPartial):
-            size = mesh.size(dim) ** (1.0 / target.norm_type) if target.reduce_op == "sum" else 1
-            local = local / size
+            local = local / mesh.size(dim) ** (1.0 / target.norm_type)
         elif current.is_replicate():
             local = local / mesh.size(dim) if target.reduce_op == "sum" else local
         now[dim] = target
