@@ -136,33 +136,93 @@ Edited set_to_none(const ScenarioSource& source, const Scenario& scenario) {
 
 namespace {
 
-/// Whether a kept value may outlive the turn that makes it: a loop of its own function is around
-/// it, or it is put into what was there before the call: x.append(VALUE).
-bool outlives_turn(const UserCode& code, const Expr& value) {
-  const Stmt* innermost = nullptr;
-  bool is_call = false;
+/// The statement that keeps a value, and what is around it.
+struct Keeping {
+  const Stmt* statement = nullptr;
+  const Stmt* innermost = nullptr;  ///< loop or function; null: the module
+  const Stmt* function = nullptr;   ///< null: the module
+};
+
+Keeping keeping_of(const UserCode& code, const Expr& value) {
+  Keeping out;
   // What lies around another comes before it.
   for (const Stmt* statement : code.statements()) {
     if (statement->place.begin > value.place.begin) break;
     const StmtKind kind = statement->kind;
-    is_call = kind == StmtKind::kExpr;
-    const bool is_around =
-        kind == StmtKind::kFor || kind == StmtKind::kWhile || kind == StmtKind::kFunction;
-    if (is_around && within(value.place, lines_of(code, *statement, *statement)))
-      innermost = statement;
+    out.statement = statement;
+    const bool is_loop = kind == StmtKind::kFor || kind == StmtKind::kWhile;
+    if (!is_loop && kind != StmtKind::kFunction) continue;
+    if (!within(value.place, lines_of(code, *statement, *statement))) continue;
+    out.innermost = statement;
+    if (!is_loop) out.function = statement;
   }
-  if (innermost == nullptr) return false;
-  return innermost->kind != StmtKind::kFunction || is_call;
+  return out;
+}
+
+/// What a statement keeps a value in: x of x.append(value), of x += value, of x[i] = value.
+const Expr* kept_in(const Stmt& statement) {
+  const Expr* target = nullptr;
+  if (statement.kind == StmtKind::kAssign) {
+    target = static_cast<const AssignStmt&>(statement).targets[0];
+  } else if (statement.kind == StmtKind::kAugAssign) {
+    target = static_cast<const lang::AugAssignStmt&>(statement).target;
+  } else if (statement.kind == StmtKind::kExpr) {
+    const Expr* call = static_cast<const lang::ExprStmt&>(statement).value;
+    if (call->kind != ExprKind::kCall) return nullptr;
+    const Expr* callee = static_cast<const CallExpr*>(call)->callee;
+    if (callee->kind == ExprKind::kAttribute)
+      target = static_cast<const lang::AttributeExpr*>(callee)->object;
+  }
+  while (target != nullptr && target->kind == ExprKind::kSubscript)
+    target = static_cast<const lang::SubscriptExpr*>(target)->object;
+  return target;
+}
+
+bool calls_within(const UserCode& code, Place lines, std::string_view name) {
+  for (const PathCall& each : calls_of(code)) {
+    if (within(each.call->place, lines) && callee_name(code, *each.call) == name) return true;
+  }
+  return false;
+}
+
+/// Whether a kept value outlives the turn that makes it, and no gradient comes back through it.
+bool is_only_kept(const UserCode& code, const Expr& value, const std::vector<TrainingStep>& steps) {
+  const Keeping keeping = keeping_of(code, value);
+  const Expr* target = keeping.statement == nullptr ? nullptr : kept_in(*keeping.statement);
+  if (target == nullptr || keeping.innermost == nullptr) return false;
+  const bool is_call = keeping.statement->kind == StmtKind::kExpr;
+  if (keeping.innermost->kind == StmtKind::kFunction && !is_call) return false;
+  const std::string_view kept = code.text(*target);
+  const auto reads = [&](Place lines) {
+    return std::any_of(code.expressions().begin(), code.expressions().end(), [&](const Expr* node) {
+      return within(node->place, lines) && node != target &&
+             !within(node->place, keeping.statement->place) && code.text(*node) == kept;
+    });
+  };
+  // A loss that is summed up, or terms of one.
+  for (const TrainingStep& step : steps) {
+    if (&*step.file->code != &code) continue;
+    if (reads(lines_of(code, *step.body[step.first], *step.body[step.last]))) return false;
+  }
+  if (keeping.function == nullptr) return true;
+  // What a function gives back may be learned from, unless it evaluates.
+  const Place function = lines_of(code, *keeping.function, *keeping.function);
+  if (calls_within(code, function, "eval")) return true;
+  return std::none_of(code.statements().begin(), code.statements().end(), [&](const Stmt* one) {
+    return one->kind == StmtKind::kReturn && within(one->place, function) && reads(one->place);
+  });
 }
 
 }  // namespace
 
 Edited keep_numbers(const ScenarioSource& source, const Scenario& scenario, unsigned level) {
   const std::vector<UserFile> files = user_files(source, scenario);
+  const std::vector<TrainingStep> steps = training_steps(files);
   unsigned found = 0;
   for (const UserFile& file : files) {
     for (const Expr* value : kept_values(*file.code)) {
-      if (!may_hold_memory(*file.code, *value) || !outlives_turn(*file.code, *value)) continue;
+      if (!may_hold_memory(*file.code, *value)) continue;
+      if (!is_only_kept(*file.code, *value, steps)) continue;
       if (++found != level) continue;
       return edit_files({{&file, {to_host(*file.code, *value)}}});
     }
@@ -248,8 +308,10 @@ Edited bfloat16_weights(const ScenarioSource& source, const Scenario& scenario) 
 Edited micro_batches(const ScenarioSource& source, const Scenario& scenario, unsigned level) {
   const std::vector<UserFile> files = user_files(source, scenario);
   const unsigned parts = 1U << level;
-  return edit_files(step_in_parts(files, parts),
-                    fmt::format("each step in {} parts, gradients accumulated", parts));
+  return edit_files(
+      step_in_parts(files, parts),
+      fmt::format("each step in {} parts, gradients accumulated, for a loss that is a mean",
+                  parts));
 }
 
 namespace {

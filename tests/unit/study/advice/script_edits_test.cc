@@ -161,6 +161,19 @@ TEST_CASE("Only what outlives its turn is kept as a number") {
   CHECK(after("keep-numbers", "def forward(x):\n    x = x + f(x)\n    return x\n").empty());
   CHECK(after("keep-numbers", "for x in loader:\n    kept += net(x)\n") ==
         "for x in loader:\n    kept += net(x).detach().cpu()\n");
+  // Terms of a loss, summed in a loop before backward, or in a function that gives them back.
+  CHECK(after("keep-numbers",
+              "for x in loader:\n    loss = f(x)\n    for h in heads:\n        loss += h(x)\n"
+              "    loss.backward()\n")
+            .empty());
+  CHECK(after("keep-numbers",
+              "def forward(x):\n    aux = 0\n    for b in blocks:\n        aux += b(x)\n"
+              "    return aux\n")
+            .empty());
+  CHECK_FALSE(after("keep-numbers",
+                    "def test(net):\n    net.eval()\n    sum = 0\n    for x in loader:\n"
+                    "        sum += net(x)\n    return sum\n")
+                  .empty());
 }
 
 TEST_CASE("A function that evaluates keeps no graph; one that trains does") {
