@@ -251,6 +251,34 @@ class Generator(RandomState):
     def __init__(self, seed=None):
         self._words, self._gauss, self._is_known = _random.by_number(0), None, False
 
+    def _of_type(self, size, dtype, out):
+        if out is not None:
+            out._t.copy_(torch.empty_like(out._t))
+            return out
+        return self._drawn(size, None, _a.dtype_of(dtype).name)
+
+    def random(self, size=None, dtype=float, out=None):
+        return self._of_type(size, dtype, out)
+
+    def standard_normal(self, size=None, dtype=float, out=None):
+        return self._of_type(size, dtype, out)
+
+    def standard_exponential(self, size=None, dtype=float, method="zig", out=None):
+        return self._of_type(size, dtype, out)
+
+    def standard_gamma(self, shape, size=None, dtype=float, out=None):
+        return self._of_type(size, dtype, out)
+
+    def integers(self, low, high=None, size=None, dtype="int64", endpoint=False):
+        if high is None:
+            low, high = 0, low
+        if int(high) + endpoint <= int(low):
+            raise ValueError("low >= high")
+        return self._drawn(size, None, _a.dtype_of(dtype).name)
+
+    def permuted(self, x, *, axis=None, out=None):
+        return self.permutation(x)
+
 
 def default_rng(seed=None):
     return Generator(seed)

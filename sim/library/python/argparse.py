@@ -53,6 +53,7 @@ class ArgumentTypeError(Exception):
     pass
 
 
+_NOT_GIVEN = object()
 SUPPRESS, OPTIONAL, ZERO_OR_MORE, ONE_OR_MORE, REMAINDER = "==SUPPRESS==", "?", "*", "+", "..."
 
 
@@ -139,7 +140,7 @@ class ArgumentParser(_Group):
         action="store",
         nargs=None,
         const=None,
-        default=None,
+        default=_NOT_GIVEN,
         type=None,
         choices=None,
         required=False,
@@ -151,6 +152,12 @@ class ArgumentParser(_Group):
     ):
         long = [f for f in flags if f.startswith("--")]
         name = dest or (long[0] if long else flags[0]).lstrip("-").replace("-", "_")
+        # Of several with one name the first gives the default, and what set_defaults() said holds for all.
+        is_default = name not in self._values
+        if default is _NOT_GIVEN:
+            default = None
+        else:
+            is_default = not any(a.dest == name for a in self._arguments)
         if action == "store_true":
             default = False if default is None else default
         elif action == "store_false":
@@ -170,7 +177,7 @@ class ArgumentParser(_Group):
                 flags, name, action, nargs, const, type, choices, required or positional and nargs not in ("?", "*")
             )
         )
-        if default != SUPPRESS:
+        if is_default and default != SUPPRESS:
             self._values[name] = default
         return self._arguments[-1]
 

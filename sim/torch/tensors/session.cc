@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
+#include <cstdint>
+#include <optional>
 
 #include "sim/ops/index_error.h"
 #include "sim/torch/autograd/autograd.h"
@@ -15,9 +19,27 @@ using lang::Value;
 
 namespace {
 
+/// Kinds of devices that can be named and that no tensor is on here.
+constexpr std::array<std::string_view, 18> kNamedOnly = {
+    "mps",    "xpu",  "xla",  "mtia",   "hpu", "ipu",    "hip", "vulkan", "maia",
+    "mkldnn", "fpga", "lazy", "opengl", "ve",  "opencl", "ort", "ideep",  "privateuseone"};
+constexpr int kFirstNamed = ops::kMeta.index - 1;
+
 std::string_view type_of(ops::Device device) {
   if (device.is_cuda()) return "cuda";
-  return device == ops::kMeta ? "meta" : "cpu";
+  if (device == ops::kMeta) return "meta";
+  return device.index > kFirstNamed
+             ? "cpu"
+             : kNamedOnly[static_cast<std::size_t>(kFirstNamed - device.index)];
+}
+
+/// The device of a kind that can only be named.
+std::optional<ops::Device> named_only(const Value& name) {
+  const auto* text = name.as<lang::Str>();
+  if (text == nullptr) return std::nullopt;
+  const auto* found = std::find(kNamedOnly.begin(), kNamedOnly.end(), text->text());
+  if (found == kNamedOnly.end()) return std::nullopt;
+  return ops::Device{static_cast<std::int8_t>(kFirstNamed - (found - kNamedOnly.begin()))};
 }
 
 }  // namespace
@@ -62,7 +84,7 @@ Value DeviceObject::compare(lang::Interp& /*interp*/, lang::CompareOp op, const 
 }
 std::optional<std::uint64_t> DeviceObject::hash(lang::Interp& /*interp*/) {
   if (!has_index) return 0x100;
-  return static_cast<std::uint64_t>(device.index - ops::kMeta.index);
+  return static_cast<std::uint64_t>(device.index - INT8_MIN);
 }
 
 std::string MemoryFormatObject::repr(lang::Interp& /*interp*/) {
@@ -175,6 +197,8 @@ void Session::add_values() {
     if (args.positional == 0 && args.keyword_count == 0)
       interp.type_error("device() missing argument");
     const Value& named = lang::plain_of(args.values[0]);
+    if (const auto other = named_only(named))
+      return make_ref<DeviceObject>(interp.heap(), device_class, *other);
     ops::Device device = device_from(named);
     const bool is_numbered =
         args.positional + args.keyword_count > 1 && args.values[1].is_int() && device.is_cuda();
@@ -246,8 +270,13 @@ Value Session::tuple_of(const ops::TensorList& tensors) {
 
 ops::Device Session::device_from(const Value& given) {
   const Value& value = lang::plain_of(given);
-  if (const auto* object = value.as<DeviceObject>())
-    return object->has_index ? object->device : current_device;
+  const auto* object = value.as<DeviceObject>();
+  const auto other = named_only(value);
+  if (other || (object != nullptr && object->device.index <= kFirstNamed)) {
+    interp.runtime_error(fmt::format("PyTorch is not linked with support for {} devices",
+                                     type_of(other ? *other : object->device)));
+  }
+  if (object != nullptr) return object->has_index ? object->device : current_device;
   std::int64_t index = -1;
   std::string shown = interp.repr(value);
   if (value.is_int()) {

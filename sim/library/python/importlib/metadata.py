@@ -7,7 +7,7 @@ class PackageNotFoundError(ModuleNotFoundError):
 
 
 # What is part of the program here has no folder that says its release: torch, and what its wheel brings along.
-_OWN = {"torch": "torch", "numpy": "numpy", "filelock": "filelock", "fsspec": "fsspec"}
+_OWN = {"torch": "torch", "numpy": "numpy", "filelock": "filelock", "fsspec": "fsspec", "jinja2": "jinja2"}
 
 
 def _plain(name):
