@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks what people read: that every citation of docs/rules leads to a section that is there, and that prose in Markdown wraps at
-100 columns. Its findings are part of tools/check_floors.py; tests/cli/rules_test.py holds the source column of `tidemark ops` to
-the same.
+"""Checks what people read: that every citation of docs/rules leads to a section that is there, that prose in Markdown wraps at 100
+columns, and that no sentence of the pages for users has more than 40 words. Its findings are part of tools/check_floors.py;
+tests/cli/rules_test.py holds the source column of `tidemark ops` to the same.
 
     tools/check_docs.py [ROOT]
 """
@@ -22,6 +22,11 @@ CITATION = re.compile(rf"{RULES}/([\w-]+\.md)(?:#([\d.]*\d))?((?:,{BREAK}#[\d.]*
 GONE = re.compile(r"\b(?:caching-allocator|training-semantics)\.md")
 HEADING = re.compile(r"^(#+) (?:(\d+(?:\.\d+)*)\.? )?.*?(?: <a id=\"([^\"]*)\"></a>)?$")
 SECTION = re.compile(r"(?<!/)\b[Ss]ections? (\d+(?:\.\d+)?)")
+
+
+LIST_ITEM = re.compile(r"\s*(?:[-*]|\d+\.)\s")
+SENTENCE_END = re.compile(r"(?<=[.:!?])[\"*)]*\s+(?=[A-Z`*\"(\d])")
+MOST_WORDS = 40
 
 
 def sections(root, report):
@@ -79,6 +84,36 @@ def markdown_files(root):
                 yield file
 
 
+def pages_for_users(root):
+    for name in ("README.md", "CONTRIBUTING.md", "sim/README.md"):
+        yield root / name
+    yield from sorted((root / "docs").glob("*.md"))
+
+
+def paragraphs(text):
+    """(line, prose) of each paragraph and item of a list; code, tables, headings and pictures are none."""
+    begun, words, fenced = 0, [], False
+    for number, line in enumerate([*text.splitlines(), ""], 1):
+        fence = line.startswith("```")
+        fenced ^= fence
+        ends = fence or fenced or not line.strip() or line.startswith(("|", "#", "!", "<")) or (line.startswith("    ") and not words)
+        if words and (ends or LIST_ITEM.match(line)):
+            yield begun, " ".join(words)
+            words = []
+        if not ends:
+            begun = begun if words else number
+            words.append(line.strip())
+
+
+def long_sentences(text):
+    """(line, words) of each paragraph with a sentence of more than MOST_WORDS words. A name in code is none."""
+    for line, prose in paragraphs(text):
+        for sentence in SENTENCE_END.split(re.sub(r"`[^`]*`", "`", prose)):
+            words = sum(1 for word in sentence.split() if any(c.isalnum() for c in word))
+            if words > MOST_WORDS:
+                yield line, words
+
+
 def findings(root):
     found = []
     known = sections(root, found.append)
@@ -96,6 +131,11 @@ def findings(root):
         path = file.relative_to(root).as_posix()
         for line, columns in wrap_prose.long_lines(file.read_text(encoding="utf-8")):
             found.append(f"{path}:{line}: {columns} columns of prose: tools/wrap_prose.py {path} wraps it")
+    for file in pages_for_users(root):
+        if not file.exists():
+            continue
+        for line, words in long_sentences(file.read_text(encoding="utf-8")):
+            found.append(f"{file.relative_to(root).as_posix()}:{line}: a sentence of {words} words: at most {MOST_WORDS}")
     return found
 
 

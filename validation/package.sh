@@ -8,7 +8,8 @@
 #   package.sh --take results.tar.gz FOLDER
 #   tidemark validate S.yaml --against recorded:FOLDER/cuda (or recorded:FOLDER/torch)
 #   tidemark calibrate --device CARD --probe FOLDER/probe.json
-# Environment: TIDEMARK, the program (of the path by default); CUDACXX, nvcc; several, apart by a colon: one harness for each, of which
+# Environment: TIDEMARK, the program (of the path by default); CUDACXX, nvcc (without one the bundle has PyTorch's part alone); several, apart
+# by a colon: one harness for each, of which
 # `measure` takes the first that the driver there can run (a runtime of CUDA 13 needs a driver of 580 or later, one of CUDA 12 of 525).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -27,10 +28,7 @@ shift
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 compilers=${CUDACXX:-$(command -v nvcc || true)}
-if [ -z "$compilers" ]; then
-  echo "package.sh: nvcc is not on the PATH; set CUDACXX" >&2
-  exit 77
-fi
+[ -n "$compilers" ] || echo "package.sh: no nvcc (set CUDACXX): the bundle measures inside PyTorch alone, without the harness" >&2
 bundle=$work/tidemark-bundle
 mkdir -p "$bundle/plans" "$bundle/jobs" "$bundle/traces" "$bundle/torch"
 number=0
@@ -42,7 +40,7 @@ for compiler in $(echo "$compilers" | tr : ' '); do
   mkdir -p "$bundle/cuda$number"
   cp "$build/tidemark-cuda" "$build/tidemark-probe" "$bundle/cuda$number"
 done
-cp "$here"/torch/measured.py "$here"/torch/run_scenario.py "$here"/torch/play_trace.py "$bundle/torch"
+cp "$here"/torch/measured.py "$here"/torch/run_scenario.py "$here"/torch/play_trace.py "$here"/torch/probe.py "$bundle/torch"
 program=${TIDEMARK:-tidemark}
 for input; do
   base=$(basename "$input" .gz)
@@ -70,15 +68,22 @@ rm -rf results && mkdir -p results/cuda results/torch
 code=77
 python=${PYTHON:-python3}
 pytorch=$("$python" -c 'import torch; print(torch.__version__)' 2>/dev/null) || pytorch=
-for tools in cuda*; do
-  "$tools/tidemark-probe" --out results/probe.json --pytorch "$pytorch"
+tools=
+for each in cuda*; do
+  [ -d "$each" ] || continue
+  "$each/tidemark-probe" --out results/probe.json --pytorch "$pytorch"
   code=$?
-  [ $code = 0 ] && break
+  [ $code = 0 ] && tools=$each && break
 done
-[ $code = 77 ] && { echo "no CUDA device, or a driver older than the harness" >&2; exit 77; }
+if [ -n "$pytorch" ]; then  # inside PyTorch the card is as its users have it
+  "$python" torch/probe.py results/torch-probe.json
+  inside=$?
+  [ $inside = 0 ] && mv results/torch-probe.json results/probe.json && code=0
+fi
+[ $code = 77 ] && { echo "no CUDA device that PyTorch or the harness sees (a driver older than the harness?)" >&2; exit 77; }
 [ $code = 0 ] || { echo "the device failed" >&2; exit 1; }
 for plan in plans/*; do
-  [ -e "$plan" ] || continue
+  [ -n "$tools" ] && [ -e "$plan" ] || continue
   echo "$plan"
   "$tools/tidemark-cuda" "$plan" --out results/cuda --kernels time || echo "$plan: exit code $?" >>results/failures.txt
 done

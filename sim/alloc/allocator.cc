@@ -25,6 +25,10 @@ bool Allocator::execute_other(const Instruction& instruction, DeviceMemory& devi
     case Verb::kResetPeak:
       reset_peak();
       break;
+    case Verb::kPool:
+      use_pool(static_cast<PoolAction>(instruction.id), PoolKey::of(instruction.bytes),
+               instruction.stream);
+      break;
     case Verb::kDeviceBytes:
       if (instruction.id == 0) {
         device.give_back(instruction.bytes);

@@ -84,6 +84,8 @@ class Allocator {
   virtual void free(RequestId id) = 0;
   virtual void record_stream(RequestId id, StreamId stream) = 0;
   virtual void empty_cache() = 0;
+  /// What a program does with a private pool. Backends without such pools ignore it.
+  virtual void use_pool(PoolAction /*action*/, PoolKey /*pool*/, StreamId /*stream*/) {}
   virtual void reset_peak() = 0;
 
   /// Executes what concerns an allocator of `chunk`, ignores the rest. Stops after a refused

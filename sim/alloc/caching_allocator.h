@@ -92,6 +92,7 @@ class CachingAllocator final : public Allocator {
   void release_pool(PoolKey key);
   void set_no_split(PoolKey key);
   void set_use_on_oom(PoolKey key, bool use);
+  void use_pool(PoolAction action, PoolKey pool, StreamId stream) override;
   /// torch.cuda.empty_cache() of one pool; {0, 0}: of all.
   void empty_cache(PoolKey key);
   /// The stream whose capture decides over free() and empty_cache(); allocate() goes by its own.
@@ -305,6 +306,7 @@ class CachingAllocator final : public Allocator {
   bool plainest_ = true;        ///< no expandable ranges, and ties of size go to the address
   bool awaits_events_ = false;  ///< there are queued events or deferred frees
   bool has_routing_ = false;
+  bool in_own_thread_ = true;  ///< that of the program: not autograd's
   bool has_oversize_ = false;  ///< max_split is finite
   bool has_divisions_ = false;
   bool creation_orders_ = false;  ///< Block::order comes from the creation of the object (2.12)

@@ -120,12 +120,9 @@ void CachingAllocator::begin_capture(PoolKey key, StreamId stream) {
 }
 
 void CachingAllocator::end_capture(PoolKey key) {
-  const auto found =
-      std::find_if(routings_.begin(), routings_.end(),
-                   [key](const Routing& routing) { return routing.pool->key == key; });
-  TIDEMARK_CHECK(found != routings_.end(),
-                 fmt::format("no capture into pool {}, {}", key.capture, key.user));
-  routings_.erase(found);
+  const std::size_t ended =
+      std::erase_if(routings_, [key](const Routing& each) { return each.pool->key == key; });
+  TIDEMARK_CHECK(ended > 0, fmt::format("no capture into pool {}, {}", key.capture, key.user));
   has_routing_ = !routings_.empty();
   update_plain();
 }
@@ -142,6 +139,48 @@ void CachingAllocator::release_pool(PoolKey key) {
   freeable_.insert(key.capture != 0 ? key.capture : key.user, walk_key(key));
 }
 
+void CachingAllocator::use_pool(PoolAction action, PoolKey pool, StreamId stream) {
+  switch (action) {
+    case PoolAction::kCreate:
+      create_pool(pool);
+      break;
+    case PoolAction::kServeOnOom:
+    case PoolAction::kServeNoOther:
+      set_use_on_oom(pool, action == PoolAction::kServeOnOom);
+      break;
+    case PoolAction::kNeverSplit:
+      set_no_split(pool);
+      break;
+    case PoolAction::kCapture:
+      begin_capture(pool, stream);
+      set_current_stream(stream);
+      break;
+    case PoolAction::kJoinCapture:
+      routings_.push_back({find_private_pool(pool), stream});
+      break;
+    case PoolAction::kRoute:
+      begin_capture(pool, kAnyStream);
+      break;
+    case PoolAction::kEndCapture:
+      set_current_stream(0);
+      end_capture(pool);
+      break;
+    case PoolAction::kEndRoute:
+      end_capture(pool);
+      break;
+    case PoolAction::kLeaveThread:
+    case PoolAction::kReturnThread:
+      in_own_thread_ = action == PoolAction::kReturnThread;
+      break;
+    case PoolAction::kRelease:
+      release_pool(pool);
+      break;
+    case PoolAction::kEmptyCache:
+      empty_cache(pool);
+      break;
+  }
+}
+
 void CachingAllocator::set_no_split(PoolKey key) {
   private_pool(key).no_split = true;
   apply_settings();
@@ -155,7 +194,9 @@ void CachingAllocator::set_use_on_oom(PoolKey key, bool use) {
 
 PrivatePool* CachingAllocator::route(StreamId stream, PoolId pool) {
   PrivatePool* const innermost = pool == 0 ? nullptr : &private_pool({0, pool});
-  const auto accepts = [stream](const Routing& routing) { return routing.stream == stream; };
+  const auto accepts = [this, stream](const Routing& routing) {
+    return routing.stream == stream || (routing.stream == kAnyStream && in_own_thread_);
+  };
   if (settings_.version < Version{2, 10}) {
     const auto first = std::find_if(routings_.begin(), routings_.end(), accepts);
     return first != routings_.end() ? first->pool : innermost;

@@ -65,10 +65,13 @@ struct PrivatePool {
   BlockPool large;
 };
 
+/// Of a Routing: whichever.
+inline constexpr StreamId kAnyStream = 0xffff;
+
 /// Requests on `stream`, which captures, go to `pool`.
 struct Routing {
   PrivatePool* pool = nullptr;
-  StreamId stream = 0;
+  StreamId stream = 0;  ///< kAnyStream: all requests of the thread that asked for it
 };
 
 }  // namespace tidemark

@@ -62,6 +62,10 @@ struct PoolKey {
   std::uint32_t capture = 0;
   std::uint32_t user = 0;
   friend auto operator<=>(const PoolKey&, const PoolKey&) = default;
+  /// As Instruction::bytes of Verb::kPool has it.
+  static constexpr PoolKey of(std::uint64_t number) {
+    return {static_cast<std::uint32_t>(number >> 32U), static_cast<std::uint32_t>(number)};
+  }
 };
 
 /// All that torch.cuda.memory_stats() knows of one device. Bytes and counts.

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
 
 #include "sim/cli/command.h"
 #include "sim/cli/process.h"
@@ -28,6 +29,7 @@ std::string receipt(const Calibration& c) {
       fmt::format("{}{}, driver {}, CUDA {}, {}, {}\n", c.device,
                   c.pretend ? " (the pretend GPU: its times are not taken)" : "", c.driver, c.cuda,
                   c.pytorch.empty() ? "no PyTorch" : "PyTorch " + c.pytorch, c.date);
+  if (c.by == "pytorch") out += "Measured inside a process of PyTorch\n";
   if (!c.idle.empty() && c.idle != "yes")
     out += fmt::format("Whether others used the device meanwhile: {}\n", c.idle);
   out += fmt::format("{} entries measured, {} interpolated, {} assumed; {} repeats in {} ms\n",
@@ -119,21 +121,63 @@ std::string pytorch_at_hand() {
   return code == 0 ? read_whole_file(file.path()) : std::string();
 }
 
+/// What a probe printed, and its name.
+struct Probed {
+  std::string name;
+  std::string text;
+};
+
+/// Runs what measures the card at hand: torch/probe.py inside PyTorch, the process that users have,
+/// where `by` allows it and there is one; else tidemark-probe. std::nullopt: neither sees a device.
+/// Errors: IoError.
+std::optional<Probed> run_probe(std::string_view by, const DeviceSpec& device, Output& err) {
+  const TemporaryFile file("");
+  const auto ended = [&file](const std::string& name, int code) -> std::optional<Probed> {
+    if (code == static_cast<int>(ExitCode::kNoDevice)) return std::nullopt;
+    if (code != 0) throw IoError(fmt::format("{} ended with exit code {}", name, code));
+    return Probed{name, read_whole_file(file.path())};
+  };
+  const std::string pytorch = pytorch_at_hand();
+  if (by != "probe" && !pytorch.empty()) {
+    const std::string torch = find_torch();
+    const std::string script = script_path("calibrate", "TIDEMARK_VALIDATION", "validation",
+                                           TIDEMARK_SOURCE_VALIDATION, "torch/probe.py");
+    const int code = run_process({torch.empty() ? python() : torch, script, file.path()},
+                                 pretend_variables(device));
+    if (std::optional<Probed> found = ended("torch/probe.py", code)) return found;
+  }
+  if (by == "pytorch") {
+    err.write("no PyTorch with a CUDA device was found: set TIDEMARK_TORCH to its Python\n");
+    return std::nullopt;
+  }
+  const std::string probe = find_probe();
+  if (probe.empty()) {
+    err.write(
+        "no probe was found: set TIDEMARK_TORCH to a Python with PyTorch; or build "
+        "validation/cuda, and set TIDEMARK_CUDA to its program tidemark-cuda\n");
+    return std::nullopt;
+  }
+  return ended(probe, run_process({probe, "--out", file.path(), "--pytorch", pytorch},
+                                  pretend_variables(device)));
+}
+
 class CalibrateCommand final : public Command {
  public:
   [[nodiscard]] CommandSpec spec() const override {
     return {
         "calibrate",
         "measure a GPU and write what run --calibration loads",
-        "Runs tidemark-probe (built in validation/cuda) on the GPU at hand, or takes what it "
-        "printed elsewhere, and writes context bytes, latencies of driver calls by size, "
-        "launch overhead and achieved rates, each entry marked measured, interpolated or "
-        "assumed, with a receipt. Kernels timed on the card, by 'tidemark-cuda PLAN --kernels "
-        "time', PyTorch's profiler or nsys, say what products, convolutions and attention "
-        "reach. It holds for that card alone. Exit code 77: no GPU, or no probe.",
+        "Measures the GPU at hand inside PyTorch, where a Python has it, else by tidemark-probe "
+        "(built in validation/cuda); or takes what a probe printed elsewhere. Writes context "
+        "bytes, latencies of driver calls by size, launch overhead and achieved rates, each entry "
+        "marked measured, interpolated or assumed, with a receipt. Kernels timed on the card, by "
+        "'tidemark-cuda PLAN --kernels time', PyTorch's profiler or nsys, say what products, "
+        "convolutions and attention reach. It holds for that card alone. Exit code 77: no GPU, or "
+        "nothing to measure it with.",
         {},
         {{"device", "NAME", "the card it is, of configs/devices or a device file", ""},
-         {"probe", "FILE", "what tidemark-probe printed, in place of running it", ""},
+         {"by", "WHAT", "pytorch or probe: what measures; else PyTorch where it is", ""},
+         {"probe", "FILE", "what a probe printed, in place of running one", ""},
          {"kernels", "FILE",
           "timed kernels: NAME.kernels.csv of the harness, a profiler's trace (.json, .json.gz) "
           "or nsys's .sqlite; without --probe only these are taken",
@@ -147,30 +191,19 @@ class CalibrateCommand final : public Command {
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
     if (!args.has("device")) usage_error("--device", "is needed: which card is it?");
     const DeviceSpec device = load_device(args.value("device")).spec;
-    std::string text;
-    std::string name = "tidemark-probe";
+    const std::string by = args.has("by") ? args.value("by") : "";
+    if (!by.empty() && by != "pytorch" && by != "probe")
+      usage_error("--by", fmt::format("'{}' is neither pytorch nor probe", by));
     const SignalsHeld until_tidied;
-    const bool is_probed = args.has("probe") || !args.has("kernels");
+    std::optional<Probed> probed;
     if (args.has("probe")) {
-      name = args.value("probe");
-      text = read_whole_file(name);
-    } else if (is_probed) {
-      const std::string probe = find_probe();
-      if (probe.empty()) {
-        err.write(
-            "no probe was found: build validation/cuda, and set TIDEMARK_CUDA to its program "
-            "tidemark-cuda\n");
-        return ExitCode::kNoDevice;
-      }
-      const TemporaryFile file("");
-      const int code = run_process({probe, "--out", file.path(), "--pytorch", pytorch_at_hand()},
-                                   pretend_variables(device));
-      if (code == static_cast<int>(ExitCode::kNoDevice)) return ExitCode::kNoDevice;
-      if (code != 0) throw IoError(fmt::format("{} ended with exit code {}", probe, code));
-      text = read_whole_file(file.path());
+      probed = {args.value("probe"), read_whole_file(args.value("probe"))};
+    } else if (args.has("by") || !args.has("kernels")) {
+      probed = run_probe(by, device, err);
+      if (!probed) return ExitCode::kNoDevice;
     }
-    Calibration calibration =
-        is_probed ? calibrate(read_json(text, name), device) : assumed_calibration(device);
+    Calibration calibration = probed ? calibrate(read_json(probed->text, probed->name), device)
+                                     : assumed_calibration(device);
     for (const std::string& path : args.values("kernels")) {
       const TemporaryFolder scratch;
       take_kernels(read_timed_kernels(path, scratch.path()), device, calibration);

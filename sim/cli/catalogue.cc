@@ -25,8 +25,10 @@ class CatalogueCommand final : public Command {
     const TableFormat format = table_format(args.value("format"));
     const bool is_for_people = format != TableFormat::kCsv && format != TableFormat::kJson;
     const std::string part = args.positional().empty() ? std::string() : args.positional()[0];
-    // Nothing is cut: a terminal wraps what is too long, and options are what one looks for.
-    const TextStyle style{std::numeric_limits<std::size_t>::max(), out.colour()};
+    // What is piped on is searched by lines.
+    const std::size_t width = out.is_terminal() ? static_cast<std::size_t>(out.width())
+                                                : std::numeric_limits<std::size_t>::max();
+    const TextStyle style{width, out.colour()};
     out.write(results_table(catalogue_.table(part, is_for_people), format, style));
     return ExitCode::kDone;
   }

@@ -81,7 +81,7 @@ constexpr Note kExitCodes[] = {
 
 constexpr Note kEnvironment[] = {
     {"NO_COLOR", "set to anything: no colour. There is none in pipes and files either"},
-    {"COLUMNS", "how wide text may be; else the terminal's width, 100 where there is none"},
+    {"COLUMNS", "how wide text may be; else the terminal's width, 80 where there is none"},
     {"TIDEMARK_PLOTS", "the folder of the scripts for --plot and report"},
     {"TIDEMARK_PYTHON", "the Python that runs them; else /usr/bin/python3"},
     {"TIDEMARK_VALIDATION", "the folder of the scripts for validate and record"},

@@ -16,8 +16,8 @@ class Output {
   virtual void write(std::string_view text) = 0;
   /// Errors: IoError, for what the C library still held back.
   virtual void flush() {}
-  /// $COLUMNS, else the columns of the terminal behind it; 100 where there is none.
-  [[nodiscard]] virtual int width() const { return 100; }
+  /// $COLUMNS, else the columns of the terminal behind it; 80 where there is none.
+  [[nodiscard]] virtual int width() const { return 80; }
   /// True: a terminal that wants colour (no pipe, no NO_COLOR, not TERM=dumb).
   [[nodiscard]] virtual bool colour() const { return false; }
 
@@ -56,7 +56,7 @@ class StreamOutput final : public Output {
   [[noreturn]] void fail() const;
   std::FILE* stream_;
   std::string_view name_;
-  int width_ = 100;
+  int width_ = 80;
   bool colour_ = false;
   bool is_terminal_ = false;
 };

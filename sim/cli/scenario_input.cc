@@ -31,7 +31,8 @@ namespace {
 /// What --world, --rank, --nproc-per-node and --nnodes say of the job.
 void add_rank_overrides(const Arguments& args, std::vector<Override>& overrides) {
   const auto add = [&](std::string_view option, const char* key) {
-    if (args.has(option)) overrides.push_back({key, args.value(option)});
+    if (args.has(option))
+      overrides.push_back({key, args.value(option), fmt::format("--{}", option)});
   };
   add("world", "ranks.world");
   if (args.has("nnodes")) {
@@ -40,8 +41,9 @@ void add_rank_overrides(const Arguments& args, std::vector<Override>& overrides)
     if (args.has("world")) usage_error("--nnodes", "cannot stand beside --world");
     if (!args.has("nproc-per-node"))
       usage_error("--nnodes", "says too little", "give --nproc-per-node too");
-    overrides.push_back(
-        {"ranks.world", fmt::format("{}", machines * *args.number("nproc-per-node", 1, 64))});
+    overrides.push_back({"ranks.world",
+                         fmt::format("{}", machines * *args.number("nproc-per-node", 1, 64)),
+                         "--nnodes"});
   } else if (args.has("nproc-per-node") && !args.has("world")) {
     add("nproc-per-node", "ranks.world");
   }
@@ -53,10 +55,13 @@ void add_rank_overrides(const Arguments& args, std::vector<Override>& overrides)
 
 std::vector<Override> scenario_overrides(const Arguments& args) {
   std::vector<Override> overrides = parse_overrides(args.values("set"));
-  if (args.has("device")) overrides.insert(overrides.begin(), {"device", args.value("device")});
-  if (args.has("event-policy"))
-    overrides.insert(overrides.begin(), {"allocator.event_policy", args.value("event-policy")});
-  if (args.has("compile")) overrides.insert(overrides.begin(), {"compile", args.value("compile")});
+  const auto put_first = [&](std::string_view option, const char* key) {
+    if (args.has(option))
+      overrides.insert(overrides.begin(), {key, args.value(option), fmt::format("--{}", option)});
+  };
+  put_first("device", "device");
+  put_first("event-policy", "allocator.event_policy");
+  put_first("compile", "compile");
   if (args.has("packages")) {
     std::string folders;
     for (const std::string& folder : args.values("packages")) {
@@ -66,20 +71,20 @@ std::vector<Override> scenario_overrides(const Arguments& args) {
       folders += folders.empty() ? "[" : ", ";
       folders += yaml::quoted(std::filesystem::absolute(folder).lexically_normal().string());
     }
-    overrides.insert(overrides.begin(), {"packages", folders + "]"});
+    overrides.insert(overrides.begin(), {"packages", folders + "]", "--packages"});
   }
   for (const std::string& text : args.values("env")) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0)
       usage_error("--env", "expected NAME=VALUE, found '" + text + "'");
     overrides.push_back({"script.env." + text.substr(0, equals),
-                         yaml::quoted(std::string_view(text).substr(equals + 1))});
+                         yaml::quoted(std::string_view(text).substr(equals + 1)), "--env"});
   }
   std::string assumed;
   for (const std::string& each :
        args.has("assume") ? args.values("assume") : std::vector<std::string>())
     assumed += (assumed.empty() ? "['" : ", '") + each + "'";
-  if (!assumed.empty()) overrides.insert(overrides.begin(), {"assume", assumed + "]"});
+  if (!assumed.empty()) overrides.insert(overrides.begin(), {"assume", assumed + "]", "--assume"});
   add_rank_overrides(args, overrides);
   return overrides;
 }

@@ -360,7 +360,7 @@ class ValidateCommand final : public Command {
     } else if (format == "html") {
       out.write(validation_html(cases, against));
     } else {
-      const TextStyle style{static_cast<std::size_t>(std::max(out.width(), 120)), out.colour()};
+      const TextStyle style{static_cast<std::size_t>(out.width()), out.colour()};
       out.write(validation_text(cases, against, context, style));
     }
   }

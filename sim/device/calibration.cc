@@ -265,6 +265,8 @@ Calibration calibrate(const JsonValue& probe, const DeviceSpec& device) {
   calibration.cuda = member(probe, "cuda").text;
   calibration.date = member(probe, "date").text;
   if (const JsonValue* pytorch = probe.find("pytorch")) calibration.pytorch = pytorch->text;
+  const JsonValue* by = probe.find("by");
+  calibration.by = by == nullptr ? "probe" : by->text;
   calibration.address_order = member(probe, "address_order").text;
   calibration.pretend = member(probe, "pretend").boolean;
   calibration.repeats = whole(probe, "repeats");

@@ -77,6 +77,7 @@ struct Calibration {
   std::string cuda;
   std::string date;
   std::string pytorch;        ///< the machine's, as "2.11.0+cu130"; empty: none was found
+  std::string by;             ///< "pytorch": inside its process; "probe": tidemark-probe; or empty
   std::string address_order;  ///< of cudaMalloc's answers: "down", "up", "mixed"
   bool pretend = false;  ///< on the pretend GPU, whose times are taken only where it was given some
   std::string idle;      ///< of other processes, before and after: "yes", "not told"

@@ -49,9 +49,9 @@ std::string calibration_yaml(const Calibration& c) {
   out += fmt::format(
       "device: {{name: \"{}\", compute_capability: {}, total_bytes: {}}}\n"
       "receipt: {{driver: \"{}\", cuda: \"{}\", date: \"{}\", pretend: {}, repeats: {}, "
-      "took_ns: {}, address_order: {}, pytorch: \"{}\", idle: \"{}\"}}\n",
+      "took_ns: {}, address_order: {}, pytorch: \"{}\", by: \"{}\", idle: \"{}\"}}\n",
       c.device, c.compute_capability, c.total_bytes, c.driver, c.cuda, c.date, c.pretend, c.repeats,
-      c.took_ns, c.address_order, c.pytorch, c.idle);
+      c.took_ns, c.address_order, c.pytorch, c.by, c.idle);
   out += "entries:\n";
   for (const CalibrationEntry& each : c.entries) {
     out += fmt::format("  {}: {{value: {}, basis: {}", each.key, each.value,
@@ -109,6 +109,7 @@ Calibration parse_calibration(const std::shared_ptr<const SourceText>& source) {
     calibration.took_ns = receipt.integer("took_ns", 0, kMost).value_or(0);
     calibration.address_order = receipt.text("address_order").value_or("");
     calibration.pytorch = receipt.text("pytorch").value_or("");
+    calibration.by = receipt.text("by").value_or("");
     calibration.idle = receipt.text("idle").value_or("");
     receipt.done();
   }

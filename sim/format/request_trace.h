@@ -51,7 +51,7 @@ RequestTrace read_request_trace(ByteSource& source, std::string_view name);
 RequestTrace read_request_trace_file(const std::string& path);
 
 /// Appends the trace as `.tmt` text. Instructions that a trace cannot say (kLaunch, kRecord, kWait,
-/// kDeviceBytes) are left out. Requires: labels hold no line break and no '#'.
+/// kDeviceBytes, kPool) are left out. Requires: labels hold no line break and no '#'.
 void write_request_trace(std::span<const Instruction> instructions, const Labels& labels,
                          std::string& out);
 /// The first line alone, and the lines of some instructions: for who writes a trace in parts.

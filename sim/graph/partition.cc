@@ -140,11 +140,17 @@ class Partitioner {
         if (id != kNoNode) is_result_[id] = true;
       }
     }
-    std::uint32_t count = 0;
+    // PyTorch's graphs have all inputs before anything else.
     for (NodeId id = 0; id < n; ++id) {
-      if (nodes_[id].kind == NodeKind::kInput) in_forward_[id] = true;
-      if (in_forward_[id]) order_[id] = count++;
+      if (nodes_[id].kind != NodeKind::kInput) continue;
+      in_forward_[id] = true;
+      forward_.push_back(id);
     }
+    for (NodeId id = 0; id < n; ++id) {
+      if (in_forward_[id] && nodes_[id].kind != NodeKind::kInput) forward_.push_back(id);
+    }
+    for (std::size_t i = 0; i < forward_.size(); ++i)
+      order_[forward_[i]] = static_cast<std::uint32_t>(i);
   }
 
   /// How many nodes lie between a node and the backward pass.
@@ -244,8 +250,7 @@ class Partitioner {
 
   /// What is used both near and far behind is not computed again for the far use.
   void ban_used_far_apart() {
-    for (NodeId id = 0; id < nodes_.size(); ++id) {
-      if (!in_forward_[id]) continue;
+    for (const NodeId id : forward_) {
       std::vector<NodeId> forward;
       std::uint32_t last = 0;
       for (const NodeId user : users_[id]) {
@@ -266,8 +271,7 @@ class Partitioner {
     constexpr std::uint32_t kLongest = 100;
     std::vector<bool> visited(nodes_.size());
     using Entry = std::pair<std::uint32_t, NodeId>;
-    for (NodeId start = 0; start < nodes_.size(); ++start) {
-      if (!in_forward_[start]) continue;
+    for (const NodeId start : forward_) {
       std::priority_queue<Entry, std::vector<Entry>, std::greater<>> fusible;
       fusible.emplace(order_[start], start);
       while (!fusible.empty()) {
@@ -397,6 +401,7 @@ class Partitioner {
   std::vector<bool> by_tangents_;  ///< is one, or depends on one
   std::vector<bool> in_backward_;  ///< the same, or is a gradient itself
   std::vector<bool> in_forward_;   ///< an input, or needed for a result
+  std::vector<NodeId> forward_;    ///< those, in PyTorch's order
   std::vector<bool> is_result_;    ///< of the forward pass, or a gradient
   std::vector<bool> banned_;
   std::vector<bool> must_recompute_;

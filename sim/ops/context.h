@@ -55,6 +55,8 @@ class Recorder {
   /// waits for it.
   virtual std::uint32_t record(Device /*device*/, std::uint16_t /*stream*/) { return 0; }
   virtual void wait(std::uint32_t /*event*/, Device /*device*/, std::uint16_t /*stream*/) {}
+  /// What follows runs in autograd's thread, or in the program's own again.
+  virtual void enter_thread(bool /*is_engine*/) {}
 };
 
 /// The switches of torch.backends and the environment that change what is allocated.

@@ -111,6 +111,10 @@ struct ReleaseRules {
   bool all_gather_through_flat = true;
   bool has_adafactor = true;
   bool has_buffer = true;
+  bool graph_collects = false;
+  bool graphs_have_seeds = false;
+  bool graphs_share_seeds = false;
+  bool graph_empties_host_cache = true;
   bool has_muon = true;
   std::uint8_t cub_allocations = 2;           ///< that tiles' states stand in, and room to align
   std::uint8_t cub_unique_by_key_state = 16;  ///< bytes a tile

@@ -35,6 +35,8 @@ class Tracer {
   /// are no tensors, as text; `tensors`: those that are.
   virtual void begin_call(std::string settings, const std::vector<const Tensor*>& tensors) = 0;
   virtual void end_call() = 0;
+  /// The program asks what a tensor is: its sizes, its type.
+  virtual void looks_at(const Tensor& tensor) = 0;
   /// One operator of ATen: all that is asked for until end_op() is its.
   virtual void begin_op(std::string_view name, const std::vector<const Tensor*>& reads) = 0;
   /// A result.

@@ -43,6 +43,24 @@ enum class Verb : std::uint8_t {
   kHostUse,      ///< a copy on `stream` of `device` reads or writes the pinned id
   kHostEmptyCache,  ///< torch._C._host_emptyCache()
   kPageable,        ///< `bytes` of pageable host memory are taken (id 1) or given back (id 0)
+  kPool,            ///< with the private pool `bytes` (PoolKey::number) is done what `id` says
+};
+
+/// Instruction::id of kPool: what happens to a private pool.
+enum class PoolAction : std::uint32_t {
+  kCreate,        ///< MemPool(); one more owner of a pool that is there
+  kServeOnOom,    ///< it may serve other requests before they are refused
+  kServeNoOther,  ///< no longer
+  kNeverSplit,    ///< it hands out whole segments
+  kCapture,       ///< a capture of `stream` begins: its requests go here; one more owner
+  kJoinCapture,   ///< `stream` takes part in the capture
+  kEndCapture,    ///< the requests go elsewhere again
+  kRoute,         ///< all requests of this thread go here (use_mem_pool); one more owner
+  kEndRoute,
+  kLeaveThread,  ///< what follows runs in autograd's thread, which kRoute does not concern
+  kReturnThread,
+  kRelease,     ///< one owner less
+  kEmptyCache,  ///< what is free in it goes back to the driver
 };
 
 /// Whom a verb concerns; the others have nothing to do for it.
@@ -63,6 +81,7 @@ constexpr Concern concern_of(Verb verb) {
     case Verb::kEmptyCache:
     case Verb::kResetPeak:
     case Verb::kDeviceBytes:
+    case Verb::kPool:
       return Concern::kAllocator;
     case Verb::kLaunch:
     case Verb::kRecord:

@@ -60,7 +60,7 @@ class Writer {
       out_ += "\nNot for this scenario, or there already:\n" + wrapped(names, style_.width, 2);
     }
     last_words();
-    return std::move(out_);
+    return fitted(out_, style_.width);
   }
 
  private:
@@ -73,6 +73,7 @@ class Writer {
     if (now.meets) {
       out_ += fmt::format("\n{} Peak reserved {}; {} stay free.\n", good("FITS.", style_),
                           exact_bytes(now.peak_reserved), human_bytes(now.spare));
+      warn_of_little(now);
     } else {
       out_ += fmt::format("\n{} With room for all it reserves {} beside the CUDA context's {}.\n",
                           bad("DOES NOT FIT.", style_), exact_bytes(now.need),
@@ -83,6 +84,14 @@ class Writer {
                   ? fmt::format("As it stands {} goes up to {}.\n", options_.over, *advice_.reaches)
                   : fmt::format("As it stands no {} fits.\n", options_.over);
     }
+  }
+
+  /// What is left of so little another process, or the driver's next release, may take.
+  void warn_of_little(const Standing& standing) {
+    constexpr Bytes kShare = 20;  // a twentieth
+    if (!standing.meets || standing.spare * kShare >= advice_.total) return;
+    out_ += fmt::format("  {} {} of the device stay free, less than 5 %\n", bad("warning:", style_),
+                        percent(parts_per_million(standing.spare, advice_.total)));
   }
 
   void changes(std::string_view title, const std::vector<AdvisedChange>& changes,
@@ -113,7 +122,7 @@ class Writer {
       row.push_back(change.change.text);
       table.add(std::move(row));
     }
-    out_ += table.text(std::max<std::size_t>(style_.width, 200));
+    out_ += table.text(style_.width);
   }
 
   void useless() {
@@ -130,7 +139,7 @@ class Writer {
       }
       table.add({change.change.text, std::move(reason)});
     }
-    out_ += table.text(std::max<std::size_t>(style_.width, 200));
+    out_ += table.text(style_.width);
   }
 
   void last_words() {
@@ -147,6 +156,14 @@ class Writer {
         first.change.text);
     for (const Remedy* remedy : first.remedies) {
       if (!remedy->note.empty()) out_ += fmt::format("  note: {}\n", remedy->note);
+    }
+    warn_of_little(first.standing);
+    if (!first.change.files.empty()) {
+      const std::string outside = outside_text(first.change);
+      if (!outside.empty()) out_ += fmt::format("  outside the script: {}\n", outside);
+      out_ += "  --diff prints it as a patch, --write FILE.py writes the script with it, --pick N ";
+      out_ += "another of the table\n";
+      return;
     }
     const std::string set = change_options(first.change);
     if (!set.empty()) out_ += fmt::format("  tidemark run SCENARIO {}\n", set);
@@ -191,6 +208,9 @@ void write_changes(std::string_view key, const std::vector<AdvisedChange>& chang
     json.key("overrides").begin_object();
     for (const Override& one : change.change.overrides) json.member(one.path, one.value);
     json.end_object();
+    json.key("edited_files").begin_array();
+    for (const auto& [path, text] : change.change.files) json.value(path);
+    json.end_array();
     write_standing(change.standing, json);
     json.member("saved_bytes", change.saved_bytes);
     json.member("time_cost_ns", std::int64_t{change.time_cost_ns});

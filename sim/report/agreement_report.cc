@@ -16,7 +16,7 @@ std::string event_text(const Event& event) {
 }
 
 std::string figures_row(std::string_view name, std::uint64_t recorded, std::uint64_t simulated) {
-  return fmt::format("  {:<16}{:>22}{:>22}{}\n", name, grouped(recorded), grouped(simulated),
+  return fmt::format("  {:<16}{:>20}{:>20}{}\n", name, grouped(recorded), grouped(simulated),
                      recorded == simulated ? "" : "  differs");
 }
 
@@ -57,7 +57,7 @@ std::string agreement_text(const Agreement& agreement, const TextStyle& style) {
         grouped(agreement.placed_differently), grouped(agreement.allocations),
         grouped(agreement.differing_blocks));
   }
-  out += fmt::format("  {:<16}{:>22}{:>22}\n", "", "recorded", "simulated");
+  out += fmt::format("  {:<16}{:>20}{:>20}\n", "", "recorded", "simulated");
   out += figures_row("peak reserved", recorded.peak_reserved_bytes, simulated.peak_reserved_bytes);
   out +=
       figures_row("peak requested", recorded.peak_requested_bytes, simulated.peak_requested_bytes);

@@ -12,8 +12,6 @@ namespace {
 
 using Align = Table::Align;
 
-constexpr std::size_t kUncut = 1000;  ///< a terminal may wrap the last column; a cut number is none
-
 std::string_view trainable_word(const torch::WatchedModule& module) {
   if (module.parameters == 0) return "-";
   if (module.trainable_parameters == 0) return "no";
@@ -80,7 +78,7 @@ std::string describe_text(const std::vector<ModelDescription>& models, std::uint
       }
       table.add(std::move(row));
     }
-    out += table.text(kUncut);
+    out += table.text(style.width);
     if (hidden > 0) out += fmt::format("{} modules lie deeper: --depth shows them\n", hidden);
     out += "\n" + totals(model, style);
   }

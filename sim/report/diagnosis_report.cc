@@ -67,16 +67,16 @@ std::string diagnosis_text(const Diagnosis& diagnosis, const TextStyle& style) {
                    "made by " + holder.maker});
     out += holders.text(style.width);
   }
-  if (diagnosis.tried.empty()) return out;
+  if (diagnosis.tried.empty()) return fitted(out, style.width);
   out += "Tried, each by running it:\n";
   Table tried({Align::kLeft, Align::kLeft, Align::kLeft}, 2);
   for (const TriedRemedy& one : diagnosis.tried) {
-    std::string text = one.change.text;
-    if (text.size() > 72) text = cut(text, 72);
-    tried.add({text, std::string(kPriceNames[static_cast<std::size_t>(one.price)]), outcome(one)});
+    tried.add({one.change.text, std::string(kPriceNames[static_cast<std::size_t>(one.price)]),
+               outcome(one)});
   }
-  out += tried.text(std::max<std::size_t>(style.width, 140));
-  if (!diagnosis.smallest) return out + "  None of the known changes undoes it.\n";
+  out += tried.text(style.width);
+  if (!diagnosis.smallest)
+    return fitted(out + "  None of the known changes undoes it.\n", style.width);
   const TriedRemedy& best = diagnosis.tried[*diagnosis.smallest];
   out += bold("Smallest change that undoes it: ", style) + best.change.text + "\n";
   for (const Remedy* remedy : best.remedies) {
@@ -84,7 +84,7 @@ std::string diagnosis_text(const Diagnosis& diagnosis, const TextStyle& style) {
   }
   const std::string options = change_options(best.change);
   if (!options.empty()) out += fmt::format("  tidemark run SCENARIO {}\n", options);
-  return out;
+  return fitted(out, style.width);
 }
 
 std::string diagnosis_json(const Diagnosis& diagnosis) {

@@ -127,7 +127,7 @@ std::string first_difference(const EventDiff& diff, const DiffSide& a, const Dif
   };
   side("a", *a.table, diff.a_order);
   side("b", *b.table, diff.b_order);
-  return out + table.text(std::max<std::size_t>(style.width, 100));
+  return out + table.text(style.width);
 }
 
 }  // namespace

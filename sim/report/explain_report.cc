@@ -153,7 +153,7 @@ std::string explain_text(const Explanation& explanation, std::size_t top, const 
                std::string(maker_of(site.maker))});
   }
   out += sites.text(style.width);
-  return out;
+  return fitted(out, style.width);
 }
 
 std::string explain_json(const Explanation& explanation, const RunBasis& basis, std::size_t top) {

@@ -159,7 +159,7 @@ std::string table_text(const ReplayReport& report, const TextStyle& style) {
     }
     table.add(std::move(row));
   }
-  out += table.text(std::max<std::size_t>(style.width, 120));
+  out += table.text(style.width);
   out += fmt::format(
       "\nFragmentation: the share of what is reserved that live bytes do not need.\n{}\n",
       kDriverTimes);
@@ -201,7 +201,7 @@ std::string replay_text(const ReplayReport& report, const TextStyle& style) {
                        own - report.results.begin() + 1);
   }
   for (const std::string& note : report.notes) out += "Note: " + note + ".\n";
-  return out;
+  return fitted(out, style.width);
 }
 
 std::string replay_json(const ReplayReport& report) {

@@ -28,10 +28,11 @@ std::string title_lines(const RunResult& result, const RunReportOptions& options
   const std::string rank =
       result.rank ? fmt::format("; rank {} of {}", result.rank->index, result.rank->world)
                   : std::string();
-  out += fmt::format("{}, {}; PyTorch {}{}{}; allocator settings: {}\n", device.spec.name,
-                     human_bytes(device.spec.total_bytes), to_string(version),
-                     result.took_default_pytorch ? " by default" : "", rank, settings);
-  return out;
+  return out +
+         wrapped(fmt::format("{}, {}; PyTorch {}{}{}; allocator settings: {}", device.spec.name,
+                             human_bytes(device.spec.total_bytes), to_string(version),
+                             result.took_default_pytorch ? " by default" : "", rank, settings),
+                 style.width, 0);
 }
 
 std::string verdict(const RunResult& result, const DeviceResult& device, const TextStyle& style) {
@@ -92,16 +93,26 @@ std::string holders(const DeviceResult& device, const TextStyle& style) {
   const PeakResult& allocated = device.peak_allocated;
   const PeakResult& reserved = device.peak_reserved;
   if (allocated.event == kNoEvent || reserved.event == kNoEvent) return {};
-  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight,
-               Align::kRight, Align::kRight});
-  table.add({"What held it at the peak of", "allocated", "", "bytes", "reserved", "", "bytes"});
+  // Where there is little room the bytes are told, not rounded ones beside them.
+  constexpr std::size_t kRoomForBoth = 92;
+  const bool has_both = style.width >= kRoomForBoth;
+  std::vector<Align> columns(has_both ? 7 : 5, Align::kRight);
+  columns.front() = Align::kLeft;
+  Table table(std::move(columns));
+  if (has_both) {
+    table.add({"What held it at the peak of", "allocated", "", "bytes", "reserved", "", "bytes"});
+  } else {
+    table.add({"What held it at the peak of", "allocated", "", "reserved", ""});
+  }
   const auto row = [&](std::string_view name, Bytes at_allocated, Bytes at_reserved) {
     if (at_allocated == 0 && at_reserved == 0) return;
     std::vector<std::string> cells{"  " + std::string(name)};
     const auto add = [&](Bytes bytes, Bytes whole) {
-      cells.push_back(bytes == 0 ? "-" : human_bytes(bytes));
-      cells.push_back(bytes == 0 ? "" : percent(parts_per_million(bytes, whole)));
+      const std::string share = bytes == 0 ? "" : percent(parts_per_million(bytes, whole));
+      if (has_both) cells.push_back(bytes == 0 ? "-" : human_bytes(bytes));
+      if (has_both) cells.push_back(share);
       cells.push_back(grouped(bytes));
+      if (!has_both) cells.push_back(share);
     };
     add(at_allocated, allocated.sample.reserved);
     add(at_reserved, reserved.sample.reserved);
@@ -254,8 +265,9 @@ void add_part(std::string& out, const std::string& part) {
 
 std::string run_text(const RunResult& result, const RunReportOptions& options,
                      const TextStyle& style) {
-  std::string out = result.printed;
-  if (!out.empty()) out += out.back() == '\n' ? "\n" : "\n\n";
+  std::string printed = result.printed;
+  if (!printed.empty()) printed += printed.back() == '\n' ? "\n" : "\n\n";
+  std::string out;
   if (result.devices.size() > 1) {
     if (!options.title.empty()) out += bold(options.title, style) + "\n";
     out += verdict_line(verdict_of(result), result.devices.size()) + "\n\n";
@@ -279,7 +291,7 @@ std::string run_text(const RunResult& result, const RunReportOptions& options,
     add_part(out, points(device, style));
     add_part(out, curves(device, style));
   }
-  return out;
+  return printed + fitted(out, style.width);
 }
 
 }  // namespace tidemark

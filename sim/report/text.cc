@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "sim/base/check.h"
-
 namespace tidemark {
 
 namespace {
@@ -118,36 +116,37 @@ std::string wrapped(std::string_view text, std::size_t columns, std::size_t inde
   return out;
 }
 
-void Table::add(std::vector<std::string> cells) {
-  TIDEMARK_CHECK(cells.size() <= columns_.size(), "a row of " + std::to_string(cells.size()));
-  rows_.push_back(std::move(cells));
-}
-
-std::string Table::text(std::size_t width) const {
-  std::vector<std::size_t> widths(columns_.size());
-  for (const std::vector<std::string>& row : rows_) {
-    // A row of one cell is a line of its own and widens nothing.
-    if (row.size() < 2) continue;
-    for (std::size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], display_width(row[i]));
-  }
+std::string fitted(std::string_view lines, std::size_t columns) {
+  const auto shown_width = [](std::string_view text) {
+    std::size_t hidden = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) hidden += style_length(text.substr(i));
+    return display_width(text) - hidden;
+  };
   std::string out;
-  for (const std::vector<std::string>& row : rows_) {
-    std::string line(indent_, ' ');
-    std::size_t column = indent_;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const bool last = i + 1 == columns_.size();
-      const std::string cell = last && column < width ? cut(row[i], width - column) : row[i];
-      const std::size_t used = display_width(cell);
-      const std::size_t padding = row.size() < 2 || used > widths[i] ? 0 : widths[i] - used;
-      if (columns_[i] == Align::kRight) line.append(padding, ' ');
-      line += cell;
-      if (columns_[i] == Align::kLeft) line.append(padding, ' ');
-      line += "  ";
-      column += std::max(used, widths[i]) + 2;
+  while (!lines.empty()) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    std::string_view line = lines.substr(0, end);
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+    const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
+    if (shown_width(line) <= columns || line.substr(indent).starts_with("tidemark ")) {
+      out.append(line).append("\n");
+      continue;
     }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + '\n';
+    std::string part(line.substr(0, indent));
+    for (bool is_first = true; !line.empty(); is_first = false) {
+      line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+      const std::string_view word = line.substr(0, line.find(' '));
+      line.remove_prefix(word.size());
+      if (!is_first && shown_width(part) + 1 + shown_width(word) > columns) {
+        out += part + '\n';
+        part.assign(indent + 2, ' ');
+        part += word;
+      } else {
+        part.append(is_first ? "" : " ").append(word);
+      }
+    }
+    part.erase(part.find_last_not_of(' ') + 1);
+    out += part + '\n';
   }
   return out;
 }

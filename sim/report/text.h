@@ -13,8 +13,8 @@ namespace tidemark {
 
 /// How a text report may look: where it goes decides, not the report.
 struct TextStyle {
-  std::size_t width = 100;  ///< columns
-  bool colour = false;      ///< bold and colours by ANSI sequences
+  std::size_t width = 80;  ///< columns
+  bool colour = false;     ///< bold and colours by ANSI sequences
 };
 
 std::string bold(std::string_view text, const TextStyle& style);
@@ -36,19 +36,27 @@ std::string for_terminal(std::string_view text);
 /// ending in a line break.
 std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent);
 
-/// Rows of cells under one another. Trailing spaces are never written.
+/// Lines as they stand, those beyond `columns` broken between words: what follows stands two deeper
+/// than they begin. A command to be copied ("  tidemark run ...") is left whole.
+std::string fitted(std::string_view lines, std::size_t columns);
+
+/// Rows of cells under one another, within a width. Trailing spaces are never written.
 class Table {
  public:
+  /// Text stands left and may go on in the next line; numbers stand right and are never broken.
   enum class Align : std::uint8_t { kLeft, kRight };
   /// `indent`: spaces before each line; columns stand two spaces apart.
   explicit Table(std::vector<Align> columns, std::size_t indent = 0)
       : columns_(std::move(columns)), indent_(indent) {}
   /// Requires: at most as many cells as columns.
   void add(std::vector<std::string> cells);
-  /// A last column that would reach beyond `width` is cut.
+  /// Where the columns would reach beyond `width` the widest texts go on in the next line, between
+  /// words where they can. Columns that do not fit so either follow as a table of their own, each
+  /// row with its first cell again. A row of one cell is a line of its own: it widens nothing.
   [[nodiscard]] std::string text(std::size_t width) const;
 
  private:
+  class Layout;
   std::vector<Align> columns_;
   std::size_t indent_;
   std::vector<std::vector<std::string>> rows_;

@@ -94,7 +94,7 @@ std::string settings_table(const TuneResult& result, const TuneReportOptions& op
                            setting_text(setting)});
     table.add(std::move(row));
   }
-  return table.text(std::max<std::size_t>(style.width, 200));
+  return table.text(style.width);
 }
 
 }  // namespace

@@ -149,7 +149,10 @@ std::shared_ptr<const SourceText> HostFiles::read(const std::string& given) {
         SourceText{"configs/models/" + name, std::string(text)});
   }
   if (!is_file(file)) return nullptr;
-  return std::make_shared<const SourceText>(SourceText{normal(file), scope_.read(file)});
+  std::string name = normal(file);
+  if (const std::string* edited = edited_text(edited_, name))
+    return std::make_shared<const SourceText>(SourceText{std::move(name), *edited});
+  return std::make_shared<const SourceText>(SourceText{std::move(name), scope_.read(file)});
 }
 
 std::vector<PackageUse> packages_read(HostFiles& files, const std::vector<std::string>& folders) {
@@ -167,6 +170,19 @@ std::vector<PackageUse> packages_read(HostFiles& files, const std::vector<std::s
   out.reserve(counts.size());
   for (const auto& [where, count] : counts)
     out.push_back({where.first, version_of(files, where.second, where.first), count});
+  return out;
+}
+
+std::vector<std::string> own_modules(const HostFiles& files,
+                                     const std::vector<std::string>& packages) {
+  std::vector<std::string> out;
+  for (const std::string& file : files.modules()) {
+    const bool is_other = file.starts_with(kZooFolder) ||
+                          std::any_of(packages.begin(), packages.end(), [&](const auto& folder) {
+                            return file.starts_with(lang::path_in(folder, ""));
+                          });
+    if (!is_other) out.push_back(normal(file));
+  }
   return out;
 }
 

@@ -12,6 +12,7 @@
 #include "sim/format/read_scope.h"
 #include "sim/lang/imports/host_view.h"
 #include "sim/lang/imports/source_files.h"
+#include "sim/run/edited_files.h"
 #include "sim/run/run_result.h"
 
 namespace tidemark {
@@ -21,11 +22,12 @@ constexpr std::string_view kZooFolder = "<zoo>";
 
 /// The host's files as far as a simulated program may see them: those in a ReadScope of its own
 /// folders and of those that hold code, and kZooFolder. A folder is listed once, a file read when
-/// it is asked for.
+/// it is asked for. `edited` stand in for what is on the disk.
 class HostFiles final : public lang::SourceFiles, public lang::HostView {
  public:
-  explicit HostFiles(const std::vector<std::string>& own, const std::vector<std::string>& code = {})
-      : scope_(own, code) {}
+  explicit HostFiles(const std::vector<std::string>& own, const std::vector<std::string>& code = {},
+                     EditedFilesPtr edited = {})
+      : scope_(own, code), edited_(std::move(edited)) {}
   const std::vector<std::string>& list(const std::string& given) override;
   std::shared_ptr<const SourceText> read(const std::string& given) override;
   std::optional<std::uint64_t> size(const std::string& given) override;
@@ -49,12 +51,18 @@ class HostFiles final : public lang::SourceFiles, public lang::HostView {
 
   ReadScope scope_;
   mutable std::optional<std::pair<std::string, std::string>> refusal_;  ///< of a path
+  EditedFilesPtr edited_;
   std::map<std::string, std::vector<std::string>> lists_;
   std::vector<std::string> modules_;
 };
 
 /// What was read of the folders of packages, by name.
 std::vector<PackageUse> packages_read(HostFiles& files, const std::vector<std::string>& folders);
+
+/// The files that became modules and lie in none of the folders of packages, lexically normal, in
+/// the order of their imports.
+std::vector<std::string> own_modules(const HostFiles& files,
+                                     const std::vector<std::string>& packages);
 
 /// Where packages are installed for a program of which nobody says it: the folders that
 /// TIDEMARK_PACKAGES names (':' between them), else the site-packages of $VIRTUAL_ENV and of

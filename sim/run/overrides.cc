@@ -39,13 +39,17 @@ yaml::Node take(yaml::Node& root, std::string_view key) {
   return value;
 }
 
+std::string given_at(const Override& one) {
+  return one.option.empty() ? "--set " + one.path : one.option;
+}
+
 class Setter {
  public:
   explicit Setter(yaml::Node& root) : root_(root) {}
 
   void set(const Override& one) {
     auto source = std::make_shared<SourceText>();
-    source->name = "--set " + one.path;
+    source->name = given_at(one);
     source->text = one.value;
     yaml::Node value;
     try {
@@ -54,10 +58,11 @@ class Setter {
       problems_.insert(problems_.end(), error.problems().begin(), error.problems().end());
       return;
     }
-    place(one, std::move(value), "--set ");
+    place(one, std::move(value), {});
   }
 
-  /// Puts a value where `one.path` leads. `origin`: what stands before the path in messages.
+  /// Puts a value where `one.path` leads. `origin`: what stands before the path in messages; empty:
+  /// it is an option's.
   void place(const Override& one, yaml::Node value, std::string origin) {
     origin_ = std::move(origin);
     at_ = value.at;
@@ -142,9 +147,10 @@ class Setter {
   }
 
   void lost(const Override& one, std::string message, std::string hint) {
-    const bool is_option = origin_ == "--set ";
-    problems_.push_back(
-        {is_option ? SourceSpan{} : at_, origin_ + one.path, std::move(message), std::move(hint)});
+    const bool is_option = origin_.empty();
+    problems_.push_back({is_option ? SourceSpan{} : at_,
+                         is_option ? given_at(one) : origin_ + one.path, std::move(message),
+                         std::move(hint)});
   }
 
   yaml::Node& root_;

@@ -13,6 +13,7 @@ namespace tidemark {
 struct Override {
   std::string path;  ///< "train.batch[1]", "width"
   std::string value;
+  std::string option = {};  ///< that said it, for messages: "--device"; empty: --set
   friend bool operator==(const Override&, const Override&) = default;
 };
 

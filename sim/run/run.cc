@@ -40,7 +40,7 @@ torch::ModelProgram program_of(const Scenario& scenario, const std::vector<std::
   std::vector<std::string> code = scenario.model.import_folders;
   if (std::string project = project_of(scenario.folder); !project.empty())
     code.push_back(std::move(project));
-  program.files = std::make_shared<HostFiles>(own, code);
+  program.files = std::make_shared<HostFiles>(own, code, scenario.edited);
   program.arguments = scenario.script_args;
   if (scenario.is_script) program.arguments.insert(program.arguments.begin(), scenario.loop->name);
   program.environment = scenario.script_env;
@@ -206,6 +206,7 @@ RunResult run_way(const Scenario& scenario, const RunOptions& options,
   result.ended_by_oom = source.ended_by_oom();
   result.printed = std::move(printed);
   result.packages = packages_read(*files, scenario.packages);
+  result.own_files = own_modules(*files, scenario.packages);
   result.took_default_pytorch = !scenario.names_pytorch;
   static_cast<RunBasis&>(result) = basis_of(source, scenario);
   note_unused(assume, result);

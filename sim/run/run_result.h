@@ -226,12 +226,13 @@ struct RunResult : RunBasis {
   std::uint64_t instructions = 0;  ///< executed, those that failed included
   Nanoseconds end_ns = 0;          ///< when the last work ends; 0 unless the run is timed
   bool is_timed = false;
-  TimeBand time_band;                 ///< how far the times may err
-  bool took_default_pytorch = false;  ///< the scenario names no release
-  bool ended_by_oom = false;          ///< the program did not handle its last failure
-  std::string printed;                ///< what the model code printed
-  std::vector<PackageUse> packages;   ///< that it read, by name
-  std::vector<RepeatResult> repeats;  ///< in order; empty unless RunOptions::leave_out_repeats
+  TimeBand time_band;                  ///< how far the times may err
+  bool took_default_pytorch = false;   ///< the scenario names no release
+  bool ended_by_oom = false;           ///< the program did not handle its last failure
+  std::string printed;                 ///< what the model code printed
+  std::vector<PackageUse> packages;    ///< that it read, by name
+  std::vector<std::string> own_files;  ///< of the user's that it imported, lexically normal
+  std::vector<RepeatResult> repeats;   ///< in order; empty unless RunOptions::leave_out_repeats
 };
 
 /// All events of a device, those left out included.

@@ -54,7 +54,8 @@ class Reader {
         code_scope_(code_scope(folder_)),
         fields_(root, {}, problems_, kScenarioMap) {}
 
-  Scenario read() {
+  Scenario read(EditedFilesPtr edited) {
+    scenario_.edited = std::move(edited);
     if (!problems_.empty()) throw InputError(std::move(problems_));
     fields_.require("schema_version");
     fields_.integer("schema_version");
@@ -377,7 +378,8 @@ class Reader {
     auto source = std::make_shared<SourceText>();
     source->name = joined_path(folder_, name.text);
     refuse_outside(code_scope_, name, key, source->name);
-    source->text = code_scope_.read(source->name);
+    const std::string* edited = edited_text(scenario_.edited, source->name);
+    source->text = edited != nullptr ? *edited : code_scope_.read(source->name);
     return source;
   }
   static void refuse_outside(const ReadScope& scope, const yaml::Node& name, const std::string& key,
@@ -580,16 +582,18 @@ class Reader {
 }  // namespace
 
 Scenario parse_scenario(std::shared_ptr<const SourceText> text, const std::string& folder,
-                        const std::vector<Override>& overrides, const std::string& variant) {
-  return parse_scenario(yaml::parse(text), *text, folder, overrides, variant);
+                        const std::vector<Override>& overrides, const std::string& variant,
+                        EditedFilesPtr edited) {
+  return parse_scenario(yaml::parse(text), *text, folder, overrides, variant, std::move(edited));
 }
 
 Scenario parse_scenario(yaml::Node root, const SourceText& text, const std::string& folder,
-                        const std::vector<Override>& overrides, const std::string& variant) {
+                        const std::vector<Override>& overrides, const std::string& variant,
+                        EditedFilesPtr edited) {
   apply_variant(root, variant);
   take_sweep(root);
   apply_overrides(root, overrides);
-  return Reader(root, text, folder).read();
+  return Reader(root, text, folder).read(std::move(edited));
 }
 
 }  // namespace tidemark

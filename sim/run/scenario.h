@@ -13,6 +13,7 @@
 #include "sim/base/source.h"
 #include "sim/base/wheel.h"
 #include "sim/ops/context.h"
+#include "sim/run/edited_files.h"
 #include "sim/run/event_policy.h"
 #include "sim/run/literals.h"
 #include "sim/run/overrides.h"
@@ -60,6 +61,7 @@ struct Scenario {
   std::vector<std::string> script_args;  ///< sys.argv[1:] of a script
   std::vector<std::pair<std::string, std::string>> script_env;  ///< os.environ of it
   std::vector<std::string> assume;  ///< of values that are not known: "train.py:12=true"
+  EditedFilesPtr edited;            ///< taken for files of the user's; null: none
   bool is_script = false;           ///< `loop` is a whole program, with nothing before it
   std::optional<TrainSpec> train;
   std::shared_ptr<const SourceText> loop;  ///< the user's own, or `train` spelled out
@@ -69,11 +71,11 @@ struct Scenario {
 /// Reads a scenario. `text->name` is printed before each problem; relative paths in it are looked
 /// up from `folder`. Strict: unknown and repeated keys, values of another type or out of range are
 /// errors. `variant`: the named one of `variants:`, put in before the overrides; empty: the file as
-/// it stands. Errors: InputError with all problems found; IoError when a file that it names cannot
-/// be read.
+/// it stands. `edited`: read in place of a script's own files. Errors: InputError with all problems
+/// found; IoError when a file that it names cannot be read.
 Scenario parse_scenario(std::shared_ptr<const SourceText> text, const std::string& folder,
                         const std::vector<Override>& overrides = {},
-                        const std::string& variant = {});
+                        const std::string& variant = {}, EditedFilesPtr edited = {});
 /// The text of a scenario file ("-": of standard input); of one that ends in ".py", a script, the
 /// scenario that runs it. Errors: IoError when the file cannot be read.
 std::shared_ptr<const SourceText> scenario_text(const std::string& path);

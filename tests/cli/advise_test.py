@@ -5,6 +5,7 @@
 """
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TIDEMARK = ""
+os.environ["COLUMNS"] = "160"  # sentences stand in one line
 GPT2 = "configs/scenarios/gpt2.yaml"
 SCRIPT = """import torch
 LENGTHS = [700, 40, 900, 120, 650]
@@ -126,7 +128,7 @@ class Advise(WithFolder):
         self.assertFalse(new.exists())
         done = run("advise", *tight, "--pick", "99")
         self.assertRegex(done.stderr, r"^error: --write: the table has \d+ changes, no number 99\n$")
-        self.refused("--pick: says what to write; give --write FILE", "advise", GPT2, "--pick", "2")
+        self.refused("--pick: says what to write; give --write FILE or --diff", "advise", GPT2, "--pick", "2")
         self.refused("--over layrs: is no parameter with an integer value; did you mean 'layers'?", "advise", GPT2, "--over", "layrs")
         done = run("advise", GPT2, "--allow", "tim")
         self.assertEqual(done.returncode, 2)

@@ -243,7 +243,13 @@ class Calibration(unittest.TestCase):
     def test_no_probe_is_77(self):
         done = tidemark("calibrate", "--device", "t4")
         self.assertEqual(done.returncode, 77)
-        self.assertIn("no probe was found: build validation/cuda", done.stderr)
+        self.assertIn("no probe was found: set TIDEMARK_TORCH to a Python with PyTorch; or build validation/cuda", done.stderr)
+        done = tidemark("calibrate", "--device", "t4", "--by", "pytorch")
+        self.assertEqual(done.returncode, 77)
+        self.assertIn("no PyTorch with a CUDA device was found: set TIDEMARK_TORCH", done.stderr)
+        done = tidemark("calibrate", "--device", "t4", "--by", "torch")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("'torch' is neither pytorch nor probe", done.stderr)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 import csv
 import io
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -21,6 +22,7 @@ except ImportError:
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TIDEMARK = ""
+os.environ["COLUMNS"] = "160"  # sentences stand in one line
 
 
 def run(*words, folder=ROOT):

@@ -17,6 +17,7 @@ import unittest
 from terminal import run_on_terminal
 
 TIDEMARK = ""
+os.environ["COLUMNS"] = "160"  # sentences stand in one line
 EVENTS = """index,action,address,bytes,stream,id
 0,segment_alloc,4096,2097152,0,
 1,alloc,4096,100,0,0

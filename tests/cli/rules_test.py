@@ -85,6 +85,15 @@ class Prose(unittest.TestCase):
         self.assertEqual(findings({"docs/x.md": f"A\n\n{self.LONG}\n"}),
                          ["docs/x.md:3: 125 columns of prose: tools/wrap_prose.py docs/x.md wraps it"])
 
+    def test_a_sentence_of_more_than_forty_words_is_told(self):
+        forty = "\n".join(["Word"] + ["word"] * 39)
+        self.assertEqual(findings({"docs/x.md": f"# A\n\n{forty}. `a` {forty}.\n"}), [])
+        self.assertEqual(findings({"docs/x.md": f"# A\n\n{forty} more.\n", f"{FOLDER}/y.md": f"# A\n\n{forty} more.\n"}),
+                         ["docs/x.md:3: a sentence of 41 words: at most 40"])
+        # Names in code are none, rows of tables and items of lists are their own.
+        names = ",\n".join(["`name`"] * 60)
+        self.assertEqual(findings({"docs/x.md": f"{names} are there.\n\n- {forty}\n- {forty}\n\n| {forty.replace(chr(10), ' ')} more |\n"}), [])
+
     def test_tables_code_headings_and_pictures_may_be_long(self):
         free = f"# {self.LONG}\n| {self.LONG} |\n\n    {self.LONG}\n\n```\n{self.LONG}\n```\n![{self.LONG}](x.png)\n"
         self.assertEqual(list(wrap_prose.long_lines(free)), [])

@@ -23,6 +23,7 @@ import unittest
 import trace_events
 
 TIDEMARK = ""
+os.environ["COLUMNS"] = "160"  # sentences stand in one line
 RECORDINGS = pathlib.Path(__file__).resolve().parents[1] / "golden" / "recordings"
 MLP = str(RECORDINGS / "mlp.pickle.gz")
 CONFIGS = pathlib.Path(__file__).resolve().parents[2] / "configs"

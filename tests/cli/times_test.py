@@ -10,6 +10,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+os.environ["COLUMNS"] = "160"  # sentences stand in one line
 SCENARIOS = ROOT / "validation" / "scenarios"
 PROGRAM = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "tidemark"
 

@@ -6,6 +6,7 @@
 
 import gzip
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -15,6 +16,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TIDEMARK = ""
+os.environ["COLUMNS"] = "160"  # sentences stand in one line
 MIB = 1 << 20
 
 # Of 11.7 GiB one segment has 8, of which 1 GiB stays in use: the next 8 GiB fit where segments expand. The 20 GiB after them do not.

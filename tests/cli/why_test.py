@@ -6,6 +6,7 @@
 
 import gzip
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -15,6 +16,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TIDEMARK = ""
+os.environ["COLUMNS"] = "160"  # sentences stand in one line
 
 
 def run(*words):

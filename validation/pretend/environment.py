@@ -147,6 +147,8 @@ def make(folder, torch=DEFAULT_TORCH, python=None, say=print):
     program = folder / "run"
     if program.exists():
         return program
+    if not sys.platform.startswith("linux"):
+        raise Missing("the pretend GPU needs Linux; on Windows run it under WSL 2")
     if not python:
         check_release(torch)
     if not shutil.which("g++"):

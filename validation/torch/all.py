@@ -119,18 +119,18 @@ def calibrated(box, scenarios, device):
 
     def make():
         kernels = []
-        for scenario in scenarios:
+        for scenario in scenarios if box.harness else []:
             plan = box.folder / "plans" / (scenario.stem + ".plan")
             plan.parent.mkdir(exist_ok=True)
             if box.run(box.tidemark, "plan", scenario, "--device", device, "--out", plan).returncode == 0:
                 done = box.run(box.harness, plan, "--out", box.folder / "kernels", "--kernels", "time")
                 if done.returncode == 0:
                     kernels += ["--kernels", box.folder / "kernels" / (scenario.stem + ".kernels.csv")]
-        probe = box.folder / "probe.json"
-        beside = pathlib.Path(box.harness).parent / "tidemark-probe"
-        probed = box.run(beside, "--out", probe).returncode == 0
-        words = [*(["--probe", probe] if probed else []), *kernels]
-        done = box.run(box.tidemark, "calibrate", "--device", device, *words, "--out", file)
+        # Inside PyTorch, where it is; else by tidemark-probe; else by the kernels alone.
+        for words in (["--by", "pytorch", *kernels], ["--by", "probe", *kernels], kernels):
+            done = box.run(box.tidemark, "calibrate", "--device", device, *words, "--out", file)
+            if done.returncode != NOTHING:
+                break
         if done.returncode != 0:
             return {"error": done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "calibrate ended with %d" % done.returncode}
         return {"receipt": done.stdout.splitlines()}
@@ -223,7 +223,7 @@ def main():
             print("%s: %s" % (target, scenario.stem), file=sys.stderr, flush=True)
             by_target[target].append((scenario.stem, compared(box, target, scenario, device)))
     calibration, file = None, box.folder / "calibration.yaml"
-    if box.harness and device:
+    if device:
         calibration = calibrated(box, scenarios, device)
     times = []
     for scenario, (name, case) in zip(scenarios, by_target.get("torch", [])):

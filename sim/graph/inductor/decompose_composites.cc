@@ -62,6 +62,8 @@ bool Decomposer::composite(NodeId id) {
     max_pool(id);
   } else if (name.starts_with("max_pool") && name.ends_with("backward")) {
     max_pool_backward(id);
+  } else if (name == "as_strided_backward") {
+    return as_strided_backward(id);
   } else {
     return false;
   }

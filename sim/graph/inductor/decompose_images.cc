@@ -368,4 +368,24 @@ void Decomposer::max_pool_backward(NodeId id) {
   gives(id, builder_.add(std::move(made)));
 }
 
+/// The gradient of as_strided: zeros for what it looked into, with what comes in written there.
+/// False: not one that is modelled. Source: torch's as_strided_backward.
+bool Decomposer::as_strided_backward(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  const NodeId gradient = inputs_of(id).front();
+  const GraphNode from = out_.nodes[gradient];
+  if (from.sizes != node.sizes || node.has_parts) return false;
+  std::vector<std::int64_t> ones;
+  for (std::size_t i = 0; i < node.sizes.size(); ++i) {
+    if (node.sizes[i] == 1) ones.push_back(static_cast<std::int64_t>(i));
+  }
+  const Dims whole{product(node.sizes)};
+  const NodeId zeros = builder_.fill("full", whole, node.dtype, "#0");
+  const NodeId squeezed = ones.empty() ? gradient : builder_.squeeze(gradient, ones);
+  const NodeId written = builder_.opaque("as_strided_scatter", {zeros, squeezed},
+                                         out_.nodes[squeezed].sizes, node.dtype);
+  at_[id] = builder_.view("as_strided", written, node.sizes, dense_strides(node.sizes), 0);
+  return true;
+}
+
 }  // namespace tidemark::graph::inductor

@@ -76,6 +76,7 @@ class Decomposer {
   void part_backward(NodeId id);
   void max_pool(NodeId id);
   void max_pool_backward(NodeId id);
+  bool as_strided_backward(NodeId id);
   void embedding(NodeId id);
   void embedding_backward(NodeId id);
 

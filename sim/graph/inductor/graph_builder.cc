@@ -107,7 +107,11 @@ NodeId GraphBuilder::pointwise(std::string_view name, std::vector<NodeId> inputs
   node.strides = pointwise_strides(graph_, inputs, node.sizes);
   node.inputs = std::move(inputs);
   node.numbers = static_cast<std::uint8_t>(count >= 0 ? count : numbers.empty() ? 0 : 1);
-  node.settings = std::hash<std::string_view>{}(numbers) | 1U;
+  // "#1r" is the same number as "#1", before the operand instead of behind it.
+  const bool is_reflected = !numbers.empty() && numbers.front() == '#' && numbers.back() == 'r';
+  if (is_reflected) numbers.remove_suffix(1);
+  node.settings = (std::hash<std::string_view>{}(numbers) & ~kReflected) | 1U;
+  if (is_reflected) node.settings |= kReflected;
   node.storage = new_storage();
   return add(std::move(node));
 }

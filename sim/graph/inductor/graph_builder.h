@@ -1,11 +1,15 @@
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
 #include "sim/graph/node_graph.h"
 
 namespace tidemark::graph::inductor {
+
+/// In GraphNode::settings: the number stands before the operand.
+inline constexpr std::uint64_t kReflected = std::uint64_t{1} << 63U;
 
 /// Adds nodes to a graph, with the sizes, strides and types that PyTorch's fake tensors have.
 class GraphBuilder {

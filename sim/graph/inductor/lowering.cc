@@ -104,6 +104,7 @@ void Lowering::lower(NodeId id) {
   if (name == "select_scatter" || name == "slice_scatter") return put_part(id);
   if (name == "_low_memory_max_pool_with_offsets") return max_pool(id);
   if (name == "max_pool2d_with_indices_backward") return max_pool_backward(id);
+  if (name == "as_strided_scatter") return as_strided_scatter(id);
   if (node.has_parts && node.effects.empty()) return look(id);  // split
   // So many tensors the fallback kernel gives, whether or not they are used.
   std::size_t parts = 0;
@@ -157,7 +158,9 @@ Trace::Value Lowering::load(Trace& trace, const Operand& operand, const Indices&
   const auto& [view, box, dtype] = operand;
   if (view.is_whole) return load_box(trace, box, at);
   const Index place = flat(at, view.sizes, view.strides, view.offset - box.offset);
-  return load_box(trace, box, unflat(place, box.sizes, box.strides));
+  const Indices there = unflat(place, box.sizes, box.strides);
+  if (!view.is_memory || box.loops != nullptr) return load_box(trace, box, there);
+  return trace.load(box.buffer, flat(there, box.sizes, program.buffers[box.buffer].strides, 0));
 }
 
 Trace::Value Lowering::load_as(Trace& trace, const Operand& operand, const Indices& at,
@@ -261,8 +264,9 @@ bool needs_memory(const GraphNode& node) {
   return std::find(std::begin(kNames), std::end(kNames), node.name) != std::end(kNames);
 }
 
-bool wants_fixed_strides(const GraphNode& node) {
-  return node.name == "mm" || node.name == "convolution_backward";
+bool wants_fixed_strides(const GraphNode& node, bool are_channels_last) {
+  return node.name == "mm" || node.name == "convolution_backward" ||
+         (node.name == "convolution" && !are_channels_last);
 }
 
 bool is_convolution(const GraphNode& node) {
@@ -375,6 +379,7 @@ void Lowering::make_output(NodeId id) {
     require_strides(id, strides, may_pad);
   } else {
     require_order(id, strides, may_pad);
+    values_[id].is_memory = true;
   }
 }
 
@@ -393,7 +398,7 @@ void Lowering::finish(NodeId id) {
     for (const NodeId user : users_[id]) {
       if (!needs_memory(nodes_[user])) continue;
       realize_hint(values_[id].box);
-      if (wants_fixed_strides(nodes_[user]))
+      if (wants_fixed_strides(nodes_[user], !prefers_channels_last_.empty()))
         require_order(id, fake_strides_[id], !dislikes_padding_[id]);
     }
     if (is_output_[id]) realize(values_[id].box);

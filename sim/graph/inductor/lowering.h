@@ -68,6 +68,7 @@ class Lowering {
     std::int64_t offset = 0;
     bool is_whole = true;     ///< the box as it is
     bool is_tangled = false;  ///< a loop's sizes were cut anew where they do not meet
+    bool is_memory = false;   ///< of memory, not of a loop: read though it could be computed
   };
 
   // ---- nodes
@@ -100,6 +101,7 @@ class Lowering {
   void put_part(NodeId id);
   void max_pool(NodeId id);
   void max_pool_backward(NodeId id);
+  void as_strided_scatter(NodeId id);
   void finish(NodeId id);
   void make_output(NodeId id);
   void collect_results();

@@ -29,7 +29,8 @@ int number_of(std::string_view name, int part) {
 
 }  // namespace
 
-std::vector<std::string> labels_of(const NodeGraph& joint) {
+std::vector<std::string> labels_of(const NodeGraph& joint,
+                                   const std::map<NodeId, int>& open_sizes) {
   std::map<std::string_view, int> counts;
   std::vector<std::string> labels;
   std::map<NodeId, int> first_part;
@@ -49,6 +50,8 @@ std::vector<std::string> labels_of(const NodeGraph& joint) {
     std::string base(node.name);
     const bool is_input = node.kind == NodeKind::kInput || node.kind == NodeKind::kTangent;
     if (node.kind == NodeKind::kInput) base = "primals";
+    if (const auto open = open_sizes.find(id); open != open_sizes.end())
+      counts[node.name] += open->second;
     if (node.kind == NodeKind::kTangent) base = "tangents";
     if (base.starts_with("inductor_")) base += "_default";
     // Their decomposition converts operands before it finds that it has nothing to do.
@@ -80,9 +83,10 @@ NodeId without_effect(const NodeGraph& graph, const std::vector<std::size_t>& us
   const GraphNode& from = graph.nodes[base];
   const bool is_copy = node.kind == NodeKind::kCopy || node.kind == NodeKind::kView;
   if (is_copy && !from.has_parts && same_layout(node, from)) return base;
-  // Two that undo each other, where nobody else looks at the first.
-  if (node.kind == NodeKind::kView && from.kind == NodeKind::kView && users[base] == 1 &&
-      !from.inputs.empty() && node.name == from.name &&
+  // Two that undo each other, where nobody else looks at the first and no size is left to be found.
+  const bool finds_size = node.name == "view" && node.call.find("-1") != std::string_view::npos;
+  if (!finds_size && node.kind == NodeKind::kView && from.kind == NodeKind::kView &&
+      users[base] == 1 && !from.inputs.empty() && node.name == from.name &&
       same_layout(node, graph.nodes[from.inputs.front()]))
     return from.inputs.front();
   return id;
@@ -92,6 +96,11 @@ std::vector<std::size_t> count_users(const NodeGraph& graph) {
   std::vector<std::size_t> counts(graph.nodes.size());
   const auto users = graph.users();
   for (std::size_t i = 0; i < users.size(); ++i) counts[i] = users[i].size();
+  for (const auto* results : {&graph.outputs, &graph.gradients}) {
+    for (const NodeId id : *results) {
+      if (id != kNoNode) ++counts[id];
+    }
+  }
   return counts;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,7 @@ struct PassGraph {
 };
 
 /// As torch.fx names the nodes of a joint graph: "mul", "mul_1", ...
-std::vector<std::string> labels_of(const NodeGraph& joint);
+std::vector<std::string> labels_of(const NodeGraph& joint, const std::map<NodeId, int>& open_sizes);
 
 /// What inductor takes out of a joint graph before it is cut: operators that do nothing, pairs of
 /// views that undo each other. Source: docs/rules/compile.md#2.

@@ -36,6 +36,7 @@ class UserCode {
   [[nodiscard]] std::string_view text(Place place) const;
   /// The last token before an offset, commas left out. Requires: there is one.
   [[nodiscard]] const Token& token_before(std::uint32_t at) const;
+  [[nodiscard]] const std::vector<Token>& tokens() const { return tokens_; }
   [[nodiscard]] std::string_view name(Name name) const { return names_.text(name); }
 
   /// The names that this text's imports bind ("optim": "torch.optim"); where a name is bound twice

@@ -1,6 +1,7 @@
 #include "sim/study/advice/advice.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -13,6 +14,8 @@
 
 #include "sim/base/parallel.h"
 #include "sim/base/problem.h"
+#include "sim/format/whole_file.h"
+#include "sim/run/literals.h"
 #include "sim/run/rewrite.h"
 #include "sim/study/advice/fit.h"
 
@@ -51,7 +54,8 @@ class Adviser {
   }
 
   Advice run() {
-    out_.before = standing_of(source_, &out_.basis);
+    out_.before = standing_of(source_, &out_.basis, &source_.imported);
+    out_.imported = source_.imported;
     if (!out_.before.error.empty()) {
       throw InputError(Problem{
           {}, source_.text->name, out_.before.error, "run it with `tidemark run` to see where"});
@@ -64,13 +68,15 @@ class Adviser {
   }
 
  private:
-  /// `basis`, if not null, takes what the run rests on.
-  Standing standing_of(const ScenarioSource& source, RunBasis* basis = nullptr) const {
+  /// `basis` and `imported`, if not null, take what the run rests on and which files it read.
+  Standing standing_of(const ScenarioSource& source, RunBasis* basis = nullptr,
+                       std::vector<std::string>* imported = nullptr) const {
     Standing standing;
     const Trial trial = try_scenario(source, false, true);
     standing.error = trial.error;
     if (!standing.error.empty()) return standing;
     if (basis != nullptr) *basis = trial.result;
+    if (imported != nullptr) *imported = trial.result.own_files;
     const Bytes total = trial.result.devices.front().spec.total_bytes;
     standing.meets = trial.fits() && trial.spare >= headroom_bytes(total, options_.headroom_ppm);
     standing.peak_reserved = standing.need = trial.peak_reserved;
@@ -148,6 +154,10 @@ class Adviser {
       std::optional<Tried> one = tried({{&remedy, level}});
       if (!one) continue;
       const bool is_enough = one->change.standing.meets;
+      // Turned as far as it goes.
+      if (remedy.kind == Levels::kDegrees && !found.empty() && one->change.standing.error.empty() &&
+          one->change.standing.need == found.back().change.standing.need && !is_enough)
+        break;
       if (remedy.kind == Levels::kDegrees) found.clear();
       found.push_back(std::move(*one));
       if (remedy.kind == Levels::kDegrees && is_enough) {
@@ -304,8 +314,9 @@ class Adviser {
       // Where there is a goal to meet memory saved beyond it is worth nothing.
       const std::int64_t saved = out_.before.meets ? change.saved_bytes : 0;
       const std::int64_t percents = std::max<std::int64_t>(0, change.time_cost_ns / percent);
-      return std::tuple(change.price, -saved, percents, change.remedies.size(), change.time_cost_ns,
-                        change.standing.need);
+      const bool has_little = change.standing.spare * 20 < out_.total;
+      return std::tuple(change.price, has_little, -saved, percents, change.remedies.size(),
+                        change.time_cost_ns, change.standing.need);
     };
     std::stable_sort(changes.begin(), changes.end(),
                      [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
@@ -331,7 +342,7 @@ class Adviser {
     });
   }
 
-  const ScenarioSource& source_;
+  ScenarioSource source_;
   const AdviceOptions& options_;
   Scenario scenario_;
   Advice out_;
@@ -346,8 +357,73 @@ Advice advise(const ScenarioSource& source, const AdviceOptions& options) {
   return Adviser(source, options).run();
 }
 
+std::vector<ChangedFile> changed_files(const ScenarioSource& source, const Change& change) {
+  std::vector<ChangedFile> out;
+  const Scenario now = read_scenario(source);
+  if (!now.is_script) return out;
+  const Scenario then = read_scenario(changed(source, change));
+  if (then.loop->text != now.loop->text)
+    out.push_back({now.loop->name, now.loop->text, then.loop->text});
+  for (const auto& [path, text] : change.files) {
+    if (path != now.loop->name) out.push_back({path, read_whole_file(path), text});
+  }
+  return out;
+}
+
+std::string outside_text(const Change& change) {
+  constexpr std::string_view kSetting = "allocator.conf";
+  std::string out;
+  for (const Override& one : change.overrides) {
+    if (one.path.starts_with("params.")) continue;
+    std::string value = one.value;
+    std::erase(value, '"');
+    out += fmt::format("{}{}={}", out.empty() ? "" : ", ",
+                       one.path == kSetting ? "PYTORCH_ALLOC_CONF" : one.path, value);
+  }
+  return out;
+}
+
+namespace {
+
+[[noreturn]] void refuse_write(std::string message, std::string hint) {
+  throw InputError(Problem{{}, "--write", std::move(message), std::move(hint)});
+}
+
+}  // namespace
+
+std::string applied_script(const ScenarioSource& source, const AdvisedChange& change,
+                           const std::string& comment, const std::string& new_path) {
+  const std::vector<ChangedFile> files = changed_files(source, change.change);
+  const Scenario now = read_scenario(source);
+  const std::string hint = "--diff prints a patch of all that changes";
+  if (files.empty())
+    refuse_write("the change is none of the script's text: " + outside_text(change.change), hint);
+  if (files.size() > 1 || files.front().path != now.loop->name)
+    refuse_write("the change is one of " + files.back().path + ", too", hint);
+  std::string text = files.front().after;
+  std::size_t at = 0;
+  if (text.starts_with("#!")) at = std::min(text.find('\n'), text.size() - 1) + 1;
+  text.insert(at, comment);
+  // Run as it will lie there, before anything is written.
+  ScenarioSource there = changed(source, change.change);
+  const std::string path = std::filesystem::path(new_path).lexically_normal().string();
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  there.folder = folder.empty() ? "." : folder;
+  there.overrides.push_back(
+      {"script.file", quoted_literal(std::filesystem::path(path).filename().string())});
+  std::erase_if(there.overrides, [](const Override& o) { return o.path.starts_with("params."); });
+  there.edited = std::make_shared<const EditedFiles>(EditedFiles{{path, text}});
+  const Trial trial = try_scenario(there);
+  if (!trial.error.empty())
+    refuse_write("the script cannot be run from there: " + trial.error,
+                 fmt::format("write it beside the script, in {}", source.folder));
+  return text;
+}
+
 std::string applied_text(const ScenarioSource& source, const AdvisedChange& change,
                          const std::string& comment, const std::string& new_folder) {
+  if (!change.change.files.empty())
+    refuse_write("a scenario cannot hold the script's new text", "write to a name with .py");
   const ScenarioSource applied = changed(source, change.change);
   std::string text = comment + rewritten_scenario(source.text, applied.overrides, source.variant,
                                                   source.folder, new_folder);

@@ -41,14 +41,16 @@ struct AdvisedChange : Combination {
 /// What can be done about a scenario's memory, each change simulated.
 struct Advice {
   Standing before;
-  RunBasis basis;      ///< of the run as given
-  std::string device;  ///< its name
-  Bytes total = 0;     ///< of the device
-  Bytes context = 0;   ///< of it, gone once a context exists
-  Bytes headroom = 0;  ///< of it, to stay free
+  RunBasis basis;                     ///< of the run as given
+  std::vector<std::string> imported;  ///< files of the user's that a script reads
+  std::string device;                 ///< its name
+  Bytes total = 0;                    ///< of the device
+  Bytes context = 0;                  ///< of it, gone once a context exists
+  Bytes headroom = 0;                 ///< of it, to stay free
   std::optional<std::int64_t> reaches;
   /// Those that meet the goal and, where the scenario meets it already, save memory. The first has
-  /// the lowest price; of these the least time, in whole percents; the fewest changes.
+  /// the lowest price; of these 5 % of the device left, then the least time, in whole percents; the
+  /// fewest changes.
   std::vector<AdvisedChange> meeting;
   std::vector<AdvisedChange> saving;   ///< not enough; those that save most first
   std::vector<AdvisedChange> useless;  ///< save nothing, or cannot be run
@@ -65,5 +67,22 @@ Advice advise(const ScenarioSource& source, const AdviceOptions& options);
 /// change promises. Errors: InputError, where from that folder it does not.
 std::string applied_text(const ScenarioSource& source, const AdvisedChange& change,
                          const std::string& comment, const std::string& new_folder);
+
+/// A file of a script that a change edits.
+struct ChangedFile {
+  std::string path;
+  std::string before;
+  std::string after;
+};
+/// The files of a script that a change edits, the script first, constants with their new values.
+/// Empty: it is no script, or the change lies outside its text. Errors: IoError.
+std::vector<ChangedFile> changed_files(const ScenarioSource& source, const Change& change);
+/// What of a script's change is none of its text: "PYTORCH_ALLOC_CONF=...", "device=a100".
+std::string outside_text(const Change& change);
+/// The script with the change applied, for a file of that path; `comment` stands above it. It has
+/// been run as it will lie there. Errors: InputError where it does not run there, or where the
+/// change is not one of the script's text alone.
+std::string applied_script(const ScenarioSource& source, const AdvisedChange& change,
+                           const std::string& comment, const std::string& new_path);
 
 }  // namespace tidemark

@@ -1,6 +1,7 @@
 #include "sim/study/advice/code_edit.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -71,7 +72,22 @@ std::string line_at(const std::string& text, std::size_t at) {
   return line;
 }
 
+const CallExpr* as_call(const Expr& node) {
+  return node.kind == ExprKind::kCall ? &static_cast<const CallExpr&>(node) : nullptr;
+}
+
 }  // namespace
+
+std::string_view callee_name(const UserCode& code, const CallExpr& call) {
+  switch (call.callee->kind) {
+    case ExprKind::kName:
+      return code.name(static_cast<const NameExpr*>(call.callee)->name);
+    case ExprKind::kAttribute:
+      return code.name(static_cast<const AttributeExpr*>(call.callee)->name);
+    default:
+      return {};
+  }
+}
 
 bool has_own_loop(const Scenario& scenario) {
   return !scenario.train && !scenario.is_script && scenario.loop;
@@ -110,6 +126,30 @@ std::vector<const Expr*> kept_values(const UserCode& code) {
     values.push_back(value);
   }
   return values;
+}
+
+bool may_hold_memory(const UserCode& code, const Expr& value) {
+  using Kind = ExprKind;
+  constexpr std::array kKinds{Kind::kName,  Kind::kAttribute, Kind::kCall,       Kind::kSubscript,
+                              Kind::kUnary, Kind::kBinary,    Kind::kConditional};
+  if (std::find(kKinds.begin(), kKinds.end(), value.kind) == kKinds.end()) return false;
+  const bool is_choice =
+      contains(value, [](const Expr& node) { return node.kind == Kind::kConditional; });
+  const bool is_on_host = contains(value, [&](const Expr& node) {
+    const CallExpr* call = as_call(node);
+    if (call == nullptr) return false;
+    const std::string_view name = callee_name(code, *call);
+    return call->callee->kind == Kind::kAttribute ? name == "item" || name == "cpu"
+                                                  : name == "float" || name == "int";
+  });
+  return is_choice || !is_on_host;
+}
+
+Edit to_host(const UserCode& code, const Expr& value) {
+  const bool needs_brackets = value.kind == ExprKind::kUnary || value.kind == ExprKind::kBinary ||
+                              value.kind == ExprKind::kConditional;
+  const std::string text(code.text(value));
+  return {code.extent(value), (needs_brackets ? "(" + text + ")" : text) + ".detach().cpu()"};
 }
 
 }  // namespace tidemark

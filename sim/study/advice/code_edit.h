@@ -30,4 +30,13 @@ std::string shown_edit(const Scenario& scenario, const std::vector<lang::Edit>& 
 /// the text.
 std::vector<const lang::Expr*> kept_values(const lang::UserCode& code);
 
+/// What a call's callee is called last: "append" of x.y.append(z); empty: it has no name.
+std::string_view callee_name(const lang::UserCode& code, const lang::CallExpr& call);
+
+/// Whether a value that is kept may be a tensor of the device: no number, text or collection, and
+/// nothing brings it to the host already (in a choice it may do so on one way alone).
+bool may_hold_memory(const lang::UserCode& code, const lang::Expr& value);
+/// The value on the host, without its graph.
+lang::Edit to_host(const lang::UserCode& code, const lang::Expr& value);
+
 }  // namespace tidemark

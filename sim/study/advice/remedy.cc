@@ -10,6 +10,7 @@
 #include "sim/run/literals.h"
 #include "sim/run/yaml_path.h"
 #include "sim/study/advice/code_edit.h"
+#include "sim/study/advice/script_edits.h"
 
 namespace tidemark {
 namespace {
@@ -47,18 +48,6 @@ const lang::CallExpr* as_call(const lang::Expr& node) {
   return node.kind == lang::ExprKind::kCall ? &static_cast<const lang::CallExpr&>(node) : nullptr;
 }
 
-/// What a call's callee is called last: "append" of x.y.append(z); empty: it has no name.
-std::string_view callee_name(const lang::UserCode& code, const lang::CallExpr& call) {
-  switch (call.callee->kind) {
-    case lang::ExprKind::kName:
-      return code.name(static_cast<const lang::NameExpr*>(call.callee)->name);
-    case lang::ExprKind::kAttribute:
-      return code.name(static_cast<const lang::AttributeExpr*>(call.callee)->name);
-    default:
-      return {};
-  }
-}
-
 Applied expandable(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned /*level*/) {
   return add_setting(scenario, "expandable_segments", "True");
 }
@@ -73,12 +62,12 @@ Applied empty_cache(const ScenarioSource& /*source*/, const Scenario& scenario,
   return set_train("empty_cache", "each_step", "torch.cuda.empty_cache() after each step");
 }
 
-Applied set_to_none(const ScenarioSource& /*source*/, const Scenario& scenario,
-                    unsigned /*level*/) {
+Applied set_to_none(const ScenarioSource& source, const Scenario& scenario, unsigned /*level*/) {
   if (scenario.train) {
     if (scenario.train->set_to_none) return std::nullopt;
     return set_train("set_to_none", "true", "zero_grad(set_to_none=True)");
   }
+  if (scenario.is_script) return script_edits::set_to_none(source, scenario);
   const lang::UserCode code(scenario.loop);
   for (const lang::Expr* node : code.expressions()) {
     const lang::CallExpr* call = as_call(*node);
@@ -102,8 +91,9 @@ std::shared_ptr<const SourceText> as_source(std::string text) {
 }
 
 /// One more argument for an optimizer of torch.optim, where it says nothing of fused or foreach.
-Applied give_optimizer(const Scenario& scenario, std::span<const std::string_view> names,
-                       std::string_view argument) {
+Applied give_optimizer(const ScenarioSource& source, const Scenario& scenario,
+                       std::span<const std::string_view> names, std::string_view argument) {
+  if (scenario.is_script) return script_edits::give_optimizers(source, scenario, names, argument);
   if (scenario.train) {
     const TrainSpec& train = *scenario.train;
     if (train.no_grad || train.forward_only) return std::nullopt;
@@ -132,16 +122,16 @@ Applied give_optimizer(const Scenario& scenario, std::span<const std::string_vie
   return std::nullopt;
 }
 
-Applied fused(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned /*level*/) {
+Applied fused(const ScenarioSource& source, const Scenario& scenario, unsigned /*level*/) {
   constexpr std::string_view kNames[] = {"Adam", "AdamW", "SGD", "Adagrad"};
-  return give_optimizer(scenario, kNames, "fused=True");
+  return give_optimizer(source, scenario, kNames, "fused=True");
 }
 
-Applied one_by_one(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned /*level*/) {
+Applied one_by_one(const ScenarioSource& source, const Scenario& scenario, unsigned /*level*/) {
   constexpr std::string_view kNames[] = {"Adam",    "AdamW",    "SGD",    "Adagrad",
                                          "RMSprop", "Adadelta", "Adamax", "NAdam",
                                          "RAdam",   "ASGD",     "Rprop"};
-  return give_optimizer(scenario, kNames, "foreach=False");
+  return give_optimizer(source, scenario, kNames, "foreach=False");
 }
 
 Applied del_outputs(const ScenarioSource& /*source*/, const Scenario& scenario,
@@ -186,9 +176,10 @@ Applied switch_on(const Scenario& scenario, std::string_view word, std::string t
   return std::nullopt;
 }
 
-Applied checkpoint(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned /*level*/) {
+Applied checkpoint(const ScenarioSource& source, const Scenario& scenario, unsigned /*level*/) {
   if (Applied own = switch_on(scenario, "checkpoint", "checkpointing, by the scenario's switch"))
     return own;
+  if (scenario.is_script) return script_edits::checkpoint(source, scenario);
   const auto& model = scenario.model.source;
   const bool heeds = model && lang::UserCode(model).mentions("checkpoint_mode");
   if (!heeds) return std::nullopt;
@@ -218,7 +209,7 @@ bool is_forward_phase(const lang::UserCode& code, const lang::Expr& node) {
   return begin.starts_with("forward");
 }
 
-Applied autocast(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned /*level*/) {
+Applied autocast(const ScenarioSource& source, const Scenario& scenario, unsigned /*level*/) {
   const bool has_bf16 = scenario.device.compute_capability >= 80;
   for (const std::string_view word : {"autocast", "amp"}) {
     if (Applied own = switch_on(scenario, word, "autocast, by the scenario's switch")) return own;
@@ -229,6 +220,7 @@ Applied autocast(const ScenarioSource& /*source*/, const Scenario& scenario, uns
     return set_train("precision", kind,
                      fmt::format("autocast to {}", has_bf16 ? "bfloat16" : "float16"));
   }
+  if (scenario.is_script) return script_edits::autocast(source, scenario, has_bf16);
   const lang::UserCode code(scenario.loop);
   if (code.mentions("autocast")) return std::nullopt;
   for (const lang::Stmt* statement : code.statements()) {
@@ -247,7 +239,8 @@ Applied autocast(const ScenarioSource& /*source*/, const Scenario& scenario, uns
 
 /// Batches of a half, a quarter, ... with as many more backward passes: the step sees the same
 /// samples.
-Applied micro_batch(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned level) {
+Applied micro_batch(const ScenarioSource& source, const Scenario& scenario, unsigned level) {
+  if (scenario.is_script) return script_edits::micro_batches(source, scenario, level);
   if (!scenario.train || scenario.train->batch.is_list || scenario.train->batch.values.empty())
     return std::nullopt;
   const TrainSpec& train = *scenario.train;
@@ -262,53 +255,31 @@ Applied micro_batch(const ScenarioSource& /*source*/, const Scenario& scenario, 
                             *accumulate * parts)};
 }
 
-Applied smaller_batch(const ScenarioSource& source, const Scenario& /*scenario*/, unsigned level) {
+Applied smaller_batch(const ScenarioSource& source, const Scenario& scenario, unsigned level) {
   const std::optional<Quantity> batch = find_quantity(source, "batch");
+  if (!batch && scenario.is_script) return script_edits::smaller_batches(source, scenario, level);
   if (!batch || batch->value >> level == 0) return std::nullopt;
   return quantity_change("batch", *batch, batch->value >> level);
 }
 
-/// Whether a value that is kept may be a tensor of the device: no number, text or collection, and
-/// nothing brings it to the host already (in a choice it may do so on one way alone).
-bool may_hold_memory(const lang::UserCode& code, const lang::Expr& value) {
-  using Kind = lang::ExprKind;
-  constexpr std::array kKinds{Kind::kName,  Kind::kAttribute, Kind::kCall,       Kind::kSubscript,
-                              Kind::kUnary, Kind::kBinary,    Kind::kConditional};
-  if (std::find(kKinds.begin(), kKinds.end(), value.kind) == kKinds.end()) return false;
-  const bool is_choice =
-      contains(value, [](const lang::Expr& node) { return node.kind == Kind::kConditional; });
-  const bool is_on_host = contains(value, [&](const lang::Expr& node) {
-    const lang::CallExpr* call = as_call(node);
-    if (call == nullptr) return false;
-    const std::string_view name = callee_name(code, *call);
-    return call->callee->kind == Kind::kAttribute ? name == "item" || name == "cpu"
-                                                  : name == "float" || name == "int";
-  });
-  return is_choice || !is_on_host;
-}
-
 /// The level-th place where the loop keeps a tensor: its value goes to the host, without its graph.
-Applied keep_numbers(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned level) {
+Applied keep_numbers(const ScenarioSource& source, const Scenario& scenario, unsigned level) {
+  if (scenario.is_script) return script_edits::keep_numbers(source, scenario, level);
   if (!has_own_loop(scenario)) return std::nullopt;
   const lang::UserCode code(scenario.loop);
   std::vector<const lang::Expr*> values = kept_values(code);
   std::erase_if(values, [&](const lang::Expr* value) { return !may_hold_memory(code, *value); });
   if (values.size() < level) return std::nullopt;
-  const lang::Expr& value = *values[level - 1];
-  const bool needs_brackets = value.kind == lang::ExprKind::kUnary ||
-                              value.kind == lang::ExprKind::kBinary ||
-                              value.kind == lang::ExprKind::kConditional;
-  const std::string text(code.text(value));
-  return edit_loop(scenario, {{code.extent(value),
-                               (needs_brackets ? "(" + text + ")" : text) + ".detach().cpu()"}});
+  return edit_loop(scenario, {to_host(code, *values[level - 1])});
 }
 
-Applied no_grad(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned /*level*/) {
+Applied no_grad(const ScenarioSource& source, const Scenario& scenario, unsigned /*level*/) {
   if (scenario.train) {
     if (!scenario.train->forward_only || scenario.train->no_grad) return std::nullopt;
     return Change{{{"train.forward_only", "false"}, {"train.no_grad", "true"}},
                   "forward under torch.no_grad()"};
   }
+  if (scenario.is_script) return script_edits::no_gradients(source, scenario);
   const lang::UserCode code(scenario.loop);
   for (const std::string_view name : {"backward", "no_grad", "set_grad_enabled"}) {
     if (code.mentions(name)) return std::nullopt;
@@ -328,7 +299,9 @@ Applied whole_device(const ScenarioSource& /*source*/, const Scenario& scenario,
   return Change{{{"allocator.memory_fraction", "1.0"}}, "no set_per_process_memory_fraction()"};
 }
 
-Applied pure_bf16(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned /*level*/) {
+Applied pure_bf16(const ScenarioSource& source, const Scenario& scenario, unsigned /*level*/) {
+  if (scenario.is_script && scenario.device.compute_capability >= 80)
+    return script_edits::bfloat16_weights(source, scenario);
   if (!scenario.train || scenario.train->precision == TrainSpec::Precision::kBf16 ||
       scenario.train->precision == TrainSpec::Precision::kFp16 ||
       scenario.device.compute_capability < 80)
@@ -336,7 +309,20 @@ Applied pure_bf16(const ScenarioSource& /*source*/, const Scenario& scenario, un
   return set_train("precision", "bf16", "model and inputs in bfloat16");
 }
 
-Applied plain_sgd(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned /*level*/) {
+Applied offload(const ScenarioSource& source, const Scenario& scenario, unsigned /*level*/) {
+  if (!scenario.is_script) return std::nullopt;
+  return script_edits::offload_activations(source, scenario);
+}
+
+Applied adafactor(const ScenarioSource& source, const Scenario& scenario, unsigned /*level*/) {
+  constexpr Version kHasAdafactor{2, 5};
+  if (!scenario.is_script || scenario.wheel.pytorch < kHasAdafactor) return std::nullopt;
+  return script_edits::other_optimizer(source, scenario, "Adafactor", "state of rows and columns");
+}
+
+Applied plain_sgd(const ScenarioSource& source, const Scenario& scenario, unsigned /*level*/) {
+  if (scenario.is_script)
+    return script_edits::other_optimizer(source, scenario, "SGD", "no optimizer state");
   if (!scenario.train || scenario.train->optimizer == "torch.optim.SGD" ||
       scenario.train->no_grad || scenario.train->forward_only)
     return std::nullopt;
@@ -388,6 +374,8 @@ constexpr std::array kRemedies{
     Remedy{"roundup", Price::kNothing, "each block may grow by an eighth", 1, roundup},
     Remedy{"empty-cache", Price::kTime, "the driver is asked again in each step", 1, empty_cache},
     Remedy{"for-loop-optimizer", Price::kTime, "one kernel a tensor and operation", 1, one_by_one},
+    Remedy{"offload", Price::kTime, "the link to the host may be slower than what it saves", 1,
+           offload},
     Remedy{"checkpoint", Price::kTime, "about one more forward a step", 1, checkpoint},
     Remedy{"micro-batch", Price::kTime, "a batch norm would see smaller batches", kHalvings,
            micro_batch},
@@ -396,6 +384,8 @@ constexpr std::array kRemedies{
     Remedy{
         "smaller-batch", Price::kTraining, {}, kHalvings, smaller_batch, Levels::kDegrees, "batch"},
     Remedy{"bf16", Price::kTraining, "weights and optimizer state in bfloat16 too", 1, pure_bf16},
+    Remedy{"adafactor", Price::kTraining, "another optimizer: its learning rate is another", 1,
+           adafactor},
     Remedy{"sgd", Price::kTraining, {}, 1, plain_sgd},
     Remedy{"shard", Price::kMachine, "a step sees as many batches as there are GPUs", 6, shard},
     Remedy{"larger-device", Price::kMachine, {}, 7, larger_device},
@@ -405,15 +395,22 @@ constexpr std::array kRemedies{
 
 void append(Change& change, const Change& more) {
   change.overrides.insert(change.overrides.end(), more.overrides.begin(), more.overrides.end());
+  for (const auto& [path, text] : more.files) change.files[path] = text;
   change.text += (change.text.empty() ? "" : "; ") + more.text;
 }
 
 ScenarioSource changed(const ScenarioSource& source, const Change& change) {
-  return overridden(source, change.overrides);
+  ScenarioSource out = overridden(source, change.overrides);
+  if (change.files.empty()) return out;
+  EditedFiles files = out.edited ? *out.edited : EditedFiles();
+  for (const auto& [path, text] : change.files) files[path] = text;
+  out.edited = std::make_shared<const EditedFiles>(std::move(files));
+  return out;
 }
 
 std::string change_options(const Change& change) {
   std::string out;
+  if (!change.files.empty()) return out;
   for (const Override& one : change.overrides) {
     if (one.path == "loop") return {};
     const bool needs_quotes = one.value.find_first_of(" \"()&|;<>*$") != std::string::npos;

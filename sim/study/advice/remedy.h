@@ -23,10 +23,12 @@ enum class Price : std::uint8_t {
 inline constexpr std::string_view kPriceNames[] = {"free", "time", "numerics", "other training",
                                                    "other device"};
 
-/// One change of a scenario: put its overrides after those that are there.
+/// One change of a scenario: put its overrides after those that are there, and its files in place
+/// of the user's.
 struct Change {
   std::vector<Override> overrides;
-  std::string text;  ///< for people: "batch 64 -> 32, gradients accumulated over 2"
+  std::string text;        ///< for people: "batch 64 -> 32, gradients accumulated over 2"
+  EditedFiles files = {};  ///< of a script: those that change, as they are then
 };
 /// `more` made after `change`.
 void append(Change& change, const Change& more);

@@ -18,7 +18,8 @@ ScenarioSource open_scenario(const std::string& path, std::vector<Override> over
 }
 
 Scenario read_scenario(const ScenarioSource& source) {
-  return parse_scenario(source.text, source.folder, source.overrides, source.variant);
+  return parse_scenario(source.text, source.folder, source.overrides, source.variant,
+                        source.edited);
 }
 
 yaml::Node read_tree(const ScenarioSource& source) {

@@ -17,7 +17,9 @@ struct ScenarioSource {
   std::shared_ptr<const SourceText> text;
   std::string folder;  ///< where relative paths in it start
   std::vector<Override> overrides;
-  std::string variant;  ///< the named one of `variants:`; empty: the file as it stands
+  std::string variant;         ///< the named one of `variants:`; empty: the file as it stands
+  EditedFilesPtr edited = {};  ///< read in place of a script's own files; null: none
+  std::vector<std::string> imported = {};  ///< RunResult::own_files of a run, once one is made
 };
 /// Errors: IoError when the file cannot be read.
 ScenarioSource open_scenario(const std::string& path, std::vector<Override> overrides,

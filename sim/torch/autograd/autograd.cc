@@ -206,11 +206,13 @@ class OnEngineThread {
     c_.engine_thread.autocast = caller_.autocast;
     c_.engine_thread.grad_enabled = false;
     retains_ = std::exchange(c_.engine_thread.retains_graph, retains_graph);
+    if (!caller_.is_engine) c_.recorder().enter_thread(true);
   }
   ~OnEngineThread() {
     c_.engine_thread.autocast = autocast_;
     c_.engine_thread.grad_enabled = grad_;
     c_.engine_thread.retains_graph = retains_;
+    if (!caller_.is_engine) c_.recorder().enter_thread(false);
     c_.set_thread(caller_);
   }
   OnEngineThread(const OnEngineThread&) = delete;

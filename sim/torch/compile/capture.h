@@ -79,6 +79,7 @@ class Capture final : public ops::Tracer, public Pretender {
   // ---- ops::Tracer
   void begin_call(std::string settings, const std::vector<const ops::Tensor*>& tensors) override;
   void end_call() override;
+  void looks_at(const ops::Tensor& tensor) override;
   void begin_op(std::string_view name, const std::vector<const ops::Tensor*>& reads) override;
   void gives(const ops::Tensor& tensor) override;
   void keeps(const ops::Tensor& tensor) override;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/lang/runtime/frame.h"
 #include "sim/torch/compile/capture.h"
 
 namespace tidemark::torch {
@@ -90,6 +91,20 @@ void Capture::begin_call(std::string settings, const std::vector<const Tensor*>&
         node_of(*tensor);
     }
   }
+}
+
+/// What the program's own code looks at is an input from there on. Source: Dynamo's
+/// LazyVariableTracker.
+void Capture::looks_at(const Tensor& tensor) {
+  if (!scopes_.empty() || in_backward_ || stopped_) return;
+  if (!tensor.defined() || !tensor.is_cuda() || is_made_here(tensor)) return;
+  if (tensor.numel() == 0 || tensor.is_sparse() || tensor->spread) return;
+  const lang::Frame* frame = session_.interp.current_frame();
+  if (frame == nullptr || frame->code == nullptr) return;
+  if (lang::Interp::is_internal(view(frame->code->file->name))) return;
+  const bool is_new = input_storages_.count(tensor->storage.get()) == 0;
+  if (is_later_graph && is_new && tensor->grad_fn) keep_apart(tensor);
+  node_of(tensor);
 }
 
 NodeId Capture::add_node(GraphNode node) {

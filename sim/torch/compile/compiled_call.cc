@@ -206,8 +206,9 @@ struct KeptGraph {
   std::vector<KnownCode> known;  ///< of fixed sizes, the latest last
   KeptCode code;
   KeptCode without_backward;
-  std::vector<ops::Dims> sizes;  ///< of its arguments when it was called first
-  bool has_changed = false;      ///< they were others since
+  std::vector<ops::Dims> sizes;               ///< of its arguments when it was called first
+  std::vector<std::vector<bool>> are_others;  ///< which of them were others since
+  bool has_changed = false;                   ///< some were
 };
 /// What is kept of a function: its graphs, in order.
 struct KeptFunction {
@@ -228,16 +229,44 @@ bool is_for_others(KeptGraph& kept, ForSizes sizes, const ops::TensorList& argum
   for (const Tensor& tensor : arguments) now.push_back(tensor.sizes());
   if (kept.sizes.empty()) kept.sizes = now;
   bool is_alone = false;
+  kept.are_others.resize(now.size());
   for (std::size_t i = 0; i < now.size() && now.size() == kept.sizes.size(); ++i) {
     if (now[i].size() != kept.sizes[i].size()) continue;
+    kept.are_others[i].resize(now[i].size());
     for (std::size_t dim = 0; dim < now[i].size(); ++dim) {
       if (now[i][dim] == kept.sizes[i][dim]) continue;
       const bool is_single = now[i][dim] < 2 || kept.sizes[i][dim] < 2;
       is_alone = is_alone || is_single;
       kept.has_changed = kept.has_changed || !is_single;
+      kept.are_others[i][dim] = kept.are_others[i][dim] || !is_single;
     }
   }
   return kept.has_changed && !is_alone;
+}
+
+/// KeptCode::open_sizes. Equal sizes are one. Source: torch's duck shapes.
+std::vector<int> open_sizes_of(const KeptGraph& kept, ForSizes sizes, const Capture& capture,
+                               const ops::TensorList& arguments) {
+  std::vector<int> counts;
+  std::vector<std::int64_t> seen;
+  for (const auto& [tensor, id] : capture.inputs) {
+    int& count = counts.emplace_back(0);
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (arguments[i].impl() != tensor.impl()) continue;
+      for (std::size_t dim = 0; dim < tensor.sizes().size(); ++dim) {
+        const std::int64_t size = tensor.sizes()[dim];
+        const bool has_others = sizes == ForSizes::kOthersToo ||
+                                (i < kept.are_others.size() && dim < kept.are_others[i].size() &&
+                                 kept.are_others[i][dim]);
+        const bool is_new = std::find(seen.begin(), seen.end(), size) == seen.end();
+        if (size < 2 || !has_others || !is_new) continue;
+        seen.push_back(size);
+        ++count;
+      }
+      break;
+    }
+  }
+  return counts;
 }
 
 class CompiledRun;
@@ -371,6 +400,7 @@ std::shared_ptr<const InductorCode> CompiledRun::by_inductor(const Compiled& com
   KeptCode& known = has_backward ? of_function.code : of_function.without_backward;
   KeptCode& kept = is_dynamic ? known : fresh;
   kept.is_dynamic = is_dynamic;
+  if (is_dynamic) kept.open_sizes = open_sizes_of(of_function, sizes_, capture(), arguments_);
   KnownCode fresh_code{
       capture().graph, {}, compiled.tangents, has_backward, capture().under_autocast(), {}};
   for (const auto& [tensor, id] : capture().inputs) fresh_code.inputs.push_back(id);

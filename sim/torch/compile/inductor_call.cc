@@ -1,6 +1,7 @@
 #include "sim/torch/compile/inductor_call.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "sim/graph/inductor/decompose.h"
@@ -90,7 +91,10 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
   auto code = std::make_shared<InductorCode>();
   NodeGraph joint =
       graph::inductor::decompose(capture.graph, capture.under_autocast(), places, code->unknown);
-  const std::vector<std::string> labels = graph::inductor::labels_of(joint);
+  std::map<NodeId, int> open_sizes;
+  for (std::size_t i = 0; i < kept.open_sizes.size() && i < capture.inputs.size(); ++i)
+    open_sizes[places[capture.inputs[i].second]] = kept.open_sizes[i];
+  const std::vector<std::string> labels = graph::inductor::labels_of(joint, open_sizes);
   if (wants_text) code->text.joint = graph::joint_text(joint);
   for (const graph::GraphNode& node : joint.nodes) {
     const bool is_uniform = node.kind == NodeKind::kFill && node.name != "iota";

@@ -32,6 +32,8 @@ struct KeptCode {
   graph::inductor::SizeHints forward;
   graph::inductor::SizeHints backward;
   bool is_dynamic = false;  ///< for other sizes as well
+  /// By input: how many sizes that are open it is the first to have. Each is an input, too.
+  std::vector<int> open_sizes;
 };
 
 /// Compiles a captured graph. `tangents`: of its results, in the captured graph. `kept`: of calls

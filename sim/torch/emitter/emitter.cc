@@ -251,8 +251,12 @@ void Emitter::launch(ops::Device device, std::uint64_t flops, std::uint64_t byte
 
 void Emitter::push_launch(ops::Device device, const Cost& cost) {
   program_.costs.push_back(cost);
-  push(Verb::kLaunch, device, stream_of(device),
-       static_cast<std::uint32_t>(program_.costs.size() - 1), 0);
+  const auto number = static_cast<std::uint32_t>(program_.costs.size() - 1);
+  if (is_capturing_) {
+    graphs_.back().push_back(number);
+  } else {
+    push(Verb::kLaunch, device, stream_of(device), number, 0);
+  }
   if (details_ == nullptr) return;
   details_->kernels.resize(program_.costs.size());
   details_->kernels.back().op = program_.labels.intern(op_);
@@ -349,6 +353,33 @@ void Emitter::begin(std::string_view kind) {
 void Emitter::empty_cache(ops::Device device) {
   if (!stopped_) push(Verb::kEmptyCache, device, 0, kNoRequest, 0);
 }
+void Emitter::use_pool(PoolAction action, std::uint32_t capture, std::uint32_t user,
+                       ops::Device device, std::uint16_t stream) {
+  if (pretender_ != nullptr) pretender_->refuse("a private pool");
+  if (action == PoolAction::kRoute) ++routes_;
+  if (action == PoolAction::kEndRoute) --routes_;
+  if (stopped_) return;
+  push(Verb::kPool, device, stream, static_cast<std::uint32_t>(action),
+       Bytes{capture} << 32U | user);
+}
+void Emitter::enter_thread(bool is_engine) {
+  if (routes_ == 0) return;
+  use_pool(is_engine ? PoolAction::kLeaveThread : PoolAction::kReturnThread, 0, 0, ops::Device{0},
+           0);
+}
+void Emitter::begin_graph() {
+  graphs_.emplace_back();
+  is_capturing_ = true;
+}
+std::uint32_t Emitter::end_graph() {
+  is_capturing_ = false;
+  return static_cast<std::uint32_t>(graphs_.size() - 1);
+}
+void Emitter::replay_graph(std::uint32_t graph, ops::Device device) {
+  if (stopped_) return;
+  for (const std::uint32_t kernel : graphs_.at(graph))
+    push(Verb::kLaunch, device, stream_of(device), kernel, 0);
+}
 void Emitter::reset_peak(ops::Device device) {
   if (!stopped_) push(Verb::kResetPeak, device, 0, kNoRequest, 0);
 }
@@ -414,6 +445,7 @@ std::size_t Emitter::write_state(StateImage& image) {
   image.put_text(op_);
   image.put(module_label_);
   image.put(is_initialized_ ? 1 : 0);
+  if (!graphs_.empty() || routes_ > 0) image.give_up("CUDA graphs or private pools");
   if (has_streams_ || next_event_ > 0) image.give_up("streams or events of the program's own");
   flush();
   return sink_.write_state(image);

@@ -133,6 +133,16 @@ class Emitter final : public ops::Memory, public ops::Recorder, public ops::Shap
     Emitter& emitter_;
   };
   void empty_cache(ops::Device device) override;
+  /// What the program does with private pool {capture, user}.
+  void use_pool(PoolAction action, std::uint32_t capture, std::uint32_t user, ops::Device device,
+                std::uint16_t stream);
+  void enter_thread(bool is_engine) override;
+  /// From here on kernels are taken down as those of a graph, and do not run.
+  void begin_graph();
+  /// They run again. Returns the graph's number.
+  std::uint32_t end_graph();
+  /// All kernels of a graph are queued on the current stream.
+  void replay_graph(std::uint32_t graph, ops::Device device);
   void reset_peak(ops::Device device);
   /// An event is recorded on `stream` / `stream` waits for it / the host waits for `stream` or for
   /// all.
@@ -226,7 +236,11 @@ class Emitter final : public ops::Memory, public ops::Recorder, public ops::Shap
   std::vector<std::uint16_t> streams_;  ///< the current ones, by device
   bool has_streams_ = false;            ///< one other than the default was ever current
   std::uint32_t next_event_ = 0;
-  std::uint32_t pinned_ = 0;  ///< pinned requests so far
+  std::vector<std::vector<std::uint32_t>>
+      graphs_;                 ///< of captures: their kernels, as Program::costs
+  bool is_capturing_ = false;  ///< into graphs_.back()
+  std::uint32_t routes_ = 0;   ///< use_mem_pool under way
+  std::uint32_t pinned_ = 0;   ///< pinned requests so far
   std::uint32_t instructions_ = 0;
   std::uint64_t refused_ = 0;
   std::uint64_t statistics_ = 0;

@@ -7,6 +7,7 @@
 #include "sim/ops/tracer.h"
 #include "sim/torch/autograd/autograd.h"
 #include "sim/torch/namespaces/torch_c.h"
+#include "sim/torch/tensors/grad_node.h"
 #include "sim/torch/tensors/tensor_object.h"
 
 namespace tidemark::torch {
@@ -242,15 +243,24 @@ Value gradients_of(Session& session, Arguments& a) {
       const auto* start = each.as<TensorObject>();
       given.push_back(start != nullptr ? start->tensor : Tensor());
     }
-    BackwardStart start = backward_start(c, tensors_in(interp, a[0]), given);
+    const std::vector<Value> roots = interp.unpack(a[0]);
+    BackwardStart start;
+    if (std::all_of(roots.begin(), roots.end(),
+                    [](const Value& root) { return root.as<TensorObject>() != nullptr; })) {
+      start = backward_start(c, tensors_in(interp, a[0]), given);
+    } else {
+      start.gradients = given;
+      for (const Value& root : roots) start.roots.push_back(edge_of(session, root));
+    }
     BackwardOptions options;
     options.retain_graph = a.boolean(3);
     options.accumulate = false;
     options.rules = session.gradient_rules.get();
-    for (const Tensor& tensor : tensors_in(interp, a[2])) {
-      if (!tensor.requires_grad())
+    for (const Value& input : interp.unpack(a[2])) {
+      const auto* tensor = input.as<TensorObject>();
+      if (tensor != nullptr && !tensor->tensor.requires_grad())
         throw ops::OpError("One of the differentiated Tensors does not require grad");
-      options.inputs.push_back(ops::gradient_edge(c, tensor));
+      options.inputs.push_back(edge_of(session, input));
     }
     return session.tuple_of(
         run_backward(c, session.emitter.graph(), start.roots, std::move(start.gradients), options));
@@ -272,6 +282,12 @@ void fill_autograd(Session& session, lang::Module& module) {
   module.set(interp.intern("apply_function"),
              interp.function("apply_function(cls, ctx, args)", [custom](Interp&, Arguments& a) {
                return apply_function(custom, a);
+             }));
+  module.set(interp.intern("gradient_edge"),
+             interp.function("gradient_edge(tensor)", [s = &session](Interp& in, Arguments& a) {
+               const ops::Edge edge = edge_of(*s, a[0]);
+               return in.tuple({wrap_node(*s, edge.node),
+                                Value::integer(static_cast<std::int64_t>(edge.input_nr))});
              }));
   module.set(
       interp.intern("gradients"),

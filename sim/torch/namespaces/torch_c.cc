@@ -173,6 +173,17 @@ void add_streams(Session& session, lang::Module& module) {
     if (pool >= s->next_stream.size()) s->next_stream.resize(pool + 1);
     return Value::integer(1 + a.integer(1) * kPerPool + s->next_stream[pool]++ % kPerPool);
   });
+  // Private pools and captures; the classes are in torch/cuda/graphs.py and memory.py.
+  act("use_pool(action, capture, user, device, stream)", [](Session& t, Arguments& a) {
+    t.emitter.use_pool(
+        static_cast<PoolAction>(a.integer(0)), static_cast<std::uint32_t>(a.integer(1)),
+        static_cast<std::uint32_t>(a.integer(2)), device_at(t, a, 3), stream_at(a, 4));
+  });
+  act("begin_graph()", [](Session& t, Arguments&) { t.emitter.begin_graph(); });
+  add("end_graph()", [s](Interp&, Arguments&) { return Value::integer(s->emitter.end_graph()); });
+  act("replay_graph(graph, device)", [](Session& t, Arguments& a) {
+    t.emitter.replay_graph(static_cast<std::uint32_t>(a.integer(0)), device_at(t, a, 1));
+  });
   act("_cuda_clearCublasWorkspaces()",
       [](Session& session_now, Arguments&) { session_now.c.clear_cublas_workspaces(); });
   add("query_event(event)", [s](Interp&, Arguments& a) {

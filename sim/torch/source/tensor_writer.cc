@@ -1,6 +1,7 @@
 #include "sim/torch/source/tensor_writer.h"
 
 #include "sim/torch/modules/module_object.h"
+#include "sim/torch/tensors/grad_node.h"
 #include "sim/torch/tensors/tensor_object.h"
 
 namespace tidemark::torch {
@@ -110,6 +111,9 @@ void TensorWriter::host_object(const lang::Instance& object) {
       thing(own.accumulator.get(), kNode);
       return;
     }
+    case kGradNodeKind:
+      thing(static_cast<const GradNodeObject&>(object).node.get(), kNode);
+      return;
     case kModuleKind: {
       const auto& module = static_cast<const ModuleObject&>(object);
       attributes(module.parameters);

@@ -337,11 +337,21 @@ void assign_tensors(Session& session, const Tensor& view, const ops::TensorList&
   ops::index_put_(session.c, view, indices, values, false);
 }
 
+/// What indexing reads or writes is waited for, where a collective is under way.
+void wait_for_all(Session& session, const Sliced& sliced) {
+  if (session.unwaited.empty()) return;
+  session.wait_for(sliced.view);
+  for (const Tensor& index : sliced.indices) {
+    if (index.defined()) session.wait_for(index);
+  }
+}
+
 }  // namespace
 
 Tensor get_item(Session& session, const Tensor& self, const Value& key) {
   Sliced sliced = apply_slicing(session, self, key, Purpose::kRead);
   if (sliced.has_tensors) {
+    wait_for_all(session, sliced);
     Tensor out = ops::index(session.c, sliced.view, sliced.indices);
     ops::note_index(sliced.view, sliced.indices, out);
     return out;
@@ -356,6 +366,8 @@ void set_item(Session& session, const Tensor& self, const Value& key, const Valu
   const auto* source = value.as<TensorObject>();
   Sliced sliced =
       apply_slicing(session, self, key, source != nullptr ? Purpose::kWrite : Purpose::kFillNumber);
+  wait_for_all(session, sliced);
+  if (source != nullptr) session.wait_for(source->tensor);
   const Ref<ops::Known> before = sliced.view->storage->known();
   if (sliced.has_tensors) {
     assign_tensors(session, sliced.view, sliced.indices, value);

@@ -194,6 +194,53 @@ bool only_looks(std::string_view name) {
   return std::binary_search(kNames.begin(), kNames.end(), name);
 }
 
+/// The sizes of reshape(x, 2, -1) and reshape(x, (2, -1)). Empty: they are not plain numbers.
+ops::Dims wanted_sizes(const CallArgs& args) {
+  ops::Dims sizes;
+  const auto add = [&sizes](const Value& value) {
+    if (!value.is_int()) return false;
+    sizes.push_back(value.as_int());
+    return true;
+  };
+  if (args.positional == 2) {
+    const auto* list = args.values[1].as<lang::List>();
+    const auto* tuple = args.values[1].as<lang::Tuple>();
+    if (list != nullptr || tuple != nullptr) {
+      const std::vector<Value>& items = list != nullptr ? list->items : tuple->items;
+      return std::all_of(items.begin(), items.end(), add) ? sizes : ops::Dims();
+    }
+  }
+  return std::all_of(args.values + 1, args.values + args.positional, add) ? sizes : ops::Dims();
+}
+
+/// An operator that looks where it can has to copy what is not laid out for it.
+bool has_to_copy(std::string_view name, const CallArgs& args) {
+  if (name != "reshape" && name != "flatten" && name != "contiguous") return false;
+  const auto* object = args.positional > 0 ? args.values[0].as<TensorObject>() : nullptr;
+  if (object == nullptr || object->tensor.is_contiguous()) return false;
+  const ops::Tensor& x = object->tensor;
+  if (name == "contiguous") return true;
+  ops::Dims sizes = wanted_sizes(args);
+  if (name == "flatten") {
+    const auto dim = [&](std::size_t i, std::int64_t otherwise) {
+      const std::int64_t given = i < sizes.size() ? sizes[i] : otherwise;
+      return static_cast<std::size_t>(std::clamp<std::int64_t>(
+          given < 0 ? given + x.dim() : given, 0, std::max<std::int64_t>(x.dim() - 1, 0)));
+    };
+    const std::size_t first = dim(0, 0);
+    const std::size_t last = std::max(dim(1, -1), first);
+    sizes = {};
+    for (std::size_t i = 0; i < x.sizes().size(); ++i) {
+      if (i > first && i <= last)
+        sizes.back() *= x.sizes()[i];
+      else
+        sizes.push_back(x.sizes()[i]);
+    }
+  }
+  if (sizes.empty()) return true;
+  return !ops::view_strides(x.sizes(), x.strides(), ops::infer_size(sizes, x.numel()));
+}
+
 /// Waits for the collectives under way that write what a call reads.
 void wait_for(Session& session, const Value& value) {
   if (const auto* object = value.as<TensorObject>()) {
@@ -272,7 +319,7 @@ bool lies_on_host(const ops::OpResult& made) {
 
 Value BoundOp::call(CallArgs& args) {
   if (overloads_.empty()) parse();
-  if (!session_.unwaited.empty() && !only_looks(name_)) {
+  if (!session_.unwaited.empty() && (!only_looks(name_) || has_to_copy(name_, args))) {
     for (std::size_t i = 0; i < args.positional + args.keyword_count; ++i)
       wait_for(session_, args.values[i]);
   }

@@ -32,6 +32,7 @@ enum HostKind : std::uint16_t {
   kKeptResultsKind,
   kNodeKind,
   kAccumulatorKind,
+  kGradNodeKind,
 };
 
 /// torch.dtype and torch.memory_format values, torch.device.
@@ -108,6 +109,9 @@ struct Unwaited {
   lang::Value work;           ///< a torch.distributed Work
 };
 
+/// Nodes of autograd's graph that the language holds an object for.
+using NodeObjects = std::unordered_map<const ops::Node*, lang::HostObject*>;
+
 /// One program in torch's words: the interpreter, the operators' context, and the classes and
 /// objects that stand for torch in the language. Make it before any code runs, and add torch's
 /// modules to it (namespaces/torch_module.h); destroy it after the interpreter's modules are gone.
@@ -131,7 +135,7 @@ class Session {
 
   // Classes.
   Ref<lang::ClassObject> tensor_class, parameter_class, module_class, size_class, dtype_class,
-      device_class, memory_format_class, out_of_memory;
+      device_class, memory_format_class, out_of_memory, node_class, handle_class;
 
   /// The language's object for a tensor: the same one as long as somebody holds it. None for an
   /// undefined one.
@@ -168,6 +172,7 @@ class Session {
   /// The process that the program is, of a job of several; none: it was not started as one.
   std::optional<Rank> rank;
   DTensorClasses dtensors;
+  std::shared_ptr<NodeObjects> node_objects;
   std::vector<Unwaited> unwaited;  ///< in the order in which they began
   /// Null until gradients can be more than plain memory.
   std::unique_ptr<GradientRules> gradient_rules;

@@ -5,6 +5,7 @@
 #include "sim/ops/shape_ops.h"
 #include "sim/ops/tracer.h"
 #include "sim/torch/autograd/autograd.h"
+#include "sim/torch/tensors/grad_node.h"
 #include "sim/torch/tensors/op_binding.h"
 #include "sim/torch/tensors/reading.h"
 #include "sim/torch/tensors/tensor_object.h"
@@ -24,10 +25,15 @@ TensorObject& self_of(Interp& interp, const Value& value) {
   if (object == nullptr)
     interp.type_error("a property of Tensor doesn't apply to a '" + interp.type_name(value) +
                       "' object");
+  if (ops::Tracer* tracer = object->session().c.tracer) tracer->looks_at(object->tensor);
   return *object;
 }
 Tensor& tensor_of(Interp& interp, const Value& value) { return self_of(interp, value).tensor; }
-Tensor& self_of(const Arguments& a) { return a.object<TensorObject>(0, "Tensor").tensor; }
+Tensor& self_of(const Arguments& a) {
+  auto& object = a.object<TensorObject>(0, "Tensor");
+  if (ops::Tracer* tracer = object.session().c.tracer) tracer->looks_at(object.tensor);
+  return object.tensor;
+}
 
 /// What a program sees of a tensor that is spread over ranks is the whole.
 const ops::Dims& seen_sizes(const Tensor& t) { return t->spread ? t->spread->sizes : t.sizes(); }
@@ -195,8 +201,7 @@ constexpr lang::PropertyRow kProperties[] = {
      nullptr},
     {"grad_fn",
      [](Interp& interp, const Value& v) {
-       const Tensor& t = tensor_of(interp, v);
-       return t->grad_fn ? interp.str(fmt::format("<{}>", t->grad_fn->name)) : Value::none();
+       return wrap_node(self_of(interp, v).session(), tensor_of(interp, v)->grad_fn);
      },
      nullptr},
     {"T",
@@ -554,6 +559,7 @@ void add_tensor_class(Session& session) {
   session.op_table().fill(*session.tensor_class);
   add_queries(session);
   add_autograd_methods(session);
+  add_grad_nodes(session);
   add_tensor_hooks(session);
   add_copies(session);
   session.tensor_class->construct = [](Interp& in, lang::ClassObject&, lang::CallArgs& args) {

@@ -1,6 +1,7 @@
 #include <memory>
 
 #include "sim/ops/op.h"
+#include "sim/torch/tensors/grad_node.h"
 #include "sim/torch/tensors/tensor_object.h"
 
 namespace tidemark::torch {
@@ -24,21 +25,8 @@ ops::Node& node_of(Session& session, TensorObject& object, std::string_view what
   return *node;
 }
 
-/// What register_*hook gives: remove() takes the hook away.
-Value handle(Session& session, const Ref<lang::ClassObject>& type,
-             const std::shared_ptr<Value>& hook) {
-  Interp& interp = session.interp;
-  const auto out = make_ref<lang::Instance>(interp.heap(), type);
-  out->set_own(interp.intern("remove"), interp.function("remove()", [hook](Interp&, Arguments&) {
-    hook->reset();
-    return Value::none();
-  }));
-  return out;
-}
-
 /// Source: torch's PyFunctionTensorPreHook: what the hook gives replaces the gradient.
-Value register_hook(Session& session, const Ref<lang::ClassObject>& type, TensorObject& object,
-                    Value function) {
+Value register_hook(Session& session, TensorObject& object, Value function) {
   ops::Node& node = node_of(session, object, "hook");
   const auto hook = std::make_shared<Value>(std::move(function));
   const std::uint32_t output = object.tensor->grad_fn ? object.tensor->output_nr : 0;
@@ -47,11 +35,10 @@ Value register_hook(Session& session, const Ref<lang::ClassObject>& type, Tensor
     const Value result = s->interp.call(Value(*hook), {s->wrap(gradients[output])});
     if (const auto* changed = result.as<TensorObject>()) gradients[output] = changed->tensor;
   });
-  return handle(session, type, hook);
+  return removable_handle(session, hook);
 }
 
-Value register_accumulate_hook(Session& session, const Ref<lang::ClassObject>& type,
-                               TensorObject& object, Value function) {
+Value register_accumulate_hook(Session& session, TensorObject& object, Value function) {
   ops::Node& node = node_of(session, object, "hook");
   if (!node.variable.defined()) {
     session.interp.runtime_error(
@@ -61,7 +48,7 @@ Value register_accumulate_hook(Session& session, const Ref<lang::ClassObject>& t
   node.accumulate_hooks.emplace_back([s = &session, hook, leaf = object.tensor.impl()] {
     if (!hook->empty()) s->interp.call(Value(*hook), {s->wrap(Tensor(Ref(leaf)))});
   });
-  return handle(session, type, hook);
+  return removable_handle(session, hook);
 }
 
 }  // namespace
@@ -69,16 +56,15 @@ Value register_accumulate_hook(Session& session, const Ref<lang::ClassObject>& t
 void add_tensor_hooks(Session& session) {
   Session* s = &session;
   Interp& interp = session.interp;
-  const Ref<lang::ClassObject> type = interp.make_class("RemovableHandle", "torch.utils.hooks");
   const auto method = [&](std::string_view signature, lang::HostFunction body) {
     session.tensor_class->attrs.set(interp.intern(lang::function_name(signature)),
                                     interp.function(signature, std::move(body)));
   };
-  method("register_hook(self, hook)", [s, type](Interp&, Arguments& a) {
-    return register_hook(*s, type, a.object<TensorObject>(0, "Tensor"), a[1]);
+  method("register_hook(self, hook)", [s](Interp&, Arguments& a) {
+    return register_hook(*s, a.object<TensorObject>(0, "Tensor"), a[1]);
   });
-  method("register_post_accumulate_grad_hook(self, hook)", [s, type](Interp&, Arguments& a) {
-    return register_accumulate_hook(*s, type, a.object<TensorObject>(0, "Tensor"), a[1]);
+  method("register_post_accumulate_grad_hook(self, hook)", [s](Interp&, Arguments& a) {
+    return register_accumulate_hook(*s, a.object<TensorObject>(0, "Tensor"), a[1]);
   });
   method("retain_grad(self)", [s](Interp&, Arguments& a) {
     auto& object = a.object<TensorObject>(0, "Tensor");

@@ -166,6 +166,62 @@ TEST_CASE("a pool to be used on out of memory serves what nothing else can") {
   CHECK(segments[0].pool == kUser);
 }
 
+TEST_CASE(
+    "what a program does with pools are instructions: all streams of its own thread go there") {
+  Rig rig;
+  const auto act = [&rig](PoolAction action, StreamId stream = 0) {
+    const Instruction each{7, static_cast<RequestId>(action), 0, stream, 0, Verb::kPool, 0};
+    CHECK(rig.allocator.execute(std::span(&each, 1)) == 1);
+  };
+  const auto in_pool = [&rig] {
+    const auto segments = rig.allocator.segments();
+    return std::count_if(segments.begin(), segments.end(), [](const SegmentInfo& each) {
+      return each.pool == PoolKey{0, 7};
+    });
+  };
+  act(PoolAction::kCreate);
+  act(PoolAction::kRoute);
+  REQUIRE(rig.allocator.allocate(0, 30 * kMiB, 0, 0));
+  REQUIRE(rig.allocator.allocate(1, 30 * kMiB, 5, 0));
+  CHECK(in_pool() == 2);
+  act(PoolAction::kLeaveThread);
+  REQUIRE(rig.allocator.allocate(2, 30 * kMiB, 0, 0));
+  CHECK(in_pool() == 2);
+  act(PoolAction::kReturnThread);
+  REQUIRE(rig.allocator.allocate(3, 30 * kMiB, 0, 0));
+  CHECK(in_pool() == 3);
+  act(PoolAction::kEndRoute);
+  act(PoolAction::kRelease);
+  REQUIRE(rig.allocator.allocate(4, 30 * kMiB, 0, 0));
+  CHECK(in_pool() == 3);
+  for (RequestId id = 0; id < 5; ++id) rig.allocator.free(id);
+  act(PoolAction::kEmptyCache);  // the MemPool object still owns it
+  CHECK(in_pool() == 3);
+  act(PoolAction::kRelease);
+  act(PoolAction::kEmptyCache);
+  CHECK(in_pool() == 0);
+  CHECK(rig.allocator.segments().size() == 2);
+}
+
+TEST_CASE("a stream that joins a capture goes to its pool until the capture ends") {
+  Rig rig;
+  const auto act = [&rig](PoolAction action, StreamId stream) {
+    const Instruction each{
+        std::uint64_t{3} << 32U, static_cast<RequestId>(action), 0, stream, 0, Verb::kPool, 0};
+    CHECK(rig.allocator.execute(std::span(&each, 1)) == 1);
+  };
+  act(PoolAction::kCapture, 1);
+  REQUIRE(rig.allocator.allocate(0, 30 * kMiB, 2, 0));
+  act(PoolAction::kJoinCapture, 2);
+  REQUIRE(rig.allocator.allocate(1, 30 * kMiB, 2, 0));
+  act(PoolAction::kEndCapture, 0);
+  REQUIRE(rig.allocator.allocate(2, 30 * kMiB, 2, 0));
+  const auto segments = rig.allocator.segments();
+  CHECK(std::count_if(segments.begin(), segments.end(), [](const SegmentInfo& each) {
+          return each.pool == PoolKey{3, 0};
+        }) == 1);
+}
+
 TEST_CASE("a pool that does not split hands out whole blocks") {
   // W21: S0 2M A, S1 2M A
   Rig rig;

@@ -12,8 +12,19 @@ struct Printed {
   std::string err;
 };
 
+/// Of a terminal of a hundred columns.
+class WideOutput final : public Output {
+ public:
+  void write(std::string_view text) override { text_ += text; }
+  [[nodiscard]] int width() const override { return 100; }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
 Printed run(const std::vector<std::string>& words) {
-  StringOutput out;
+  WideOutput out;
   StringOutput err;
   const ExitCode code = run_program(words, out, err);
   return {code, out.text(), err.text()};
@@ -31,7 +42,7 @@ TEST_CASE("help is laid out from the command's table") {
        "a text that is kept beside the weight for as long as the file stays where it is on disk",
        "", true}};
   spec.examples = {{"tidemark weigh a", "once"}};
-  CHECK(command_help(spec) == R"(tidemark weigh: weigh a file
+  CHECK(command_help(spec, {100, false}) == R"(tidemark weigh: weigh a file
 
   tidemark weigh FILE [MORE...] [options]
 
@@ -60,8 +71,8 @@ TEST_CASE("no command is wrong input and shows the help on standard error") {
 }
 
 TEST_CASE("help and version are results") {
-  CHECK(run({"--help"}).out == program_help());
-  CHECK(run({"help"}).out == program_help());
+  CHECK(run({"--help"}).out == program_help({100, false}));
+  CHECK(run({"help"}).out == program_help({100, false}));
   CHECK(run({"--version"}).out == version_text());
   CHECK(run({"--version"}).code == ExitCode::kDone);
 }

@@ -113,7 +113,7 @@ TEST_CASE("an out-of-memory error that ends the run is the first thing said") {
   CHECK(text.find("DOES NOT FIT. Out of memory at step 0, forward.\n"
                   "  CUDA out of memory. Tried to allocate 2.00 GiB.\n") != std::string::npos);
   result.ended_by_oom = false;
-  CHECK(run_text(result, {"", 0}, {})
+  CHECK(run_text(result, {"", 0}, {160, false})
             .find("OUT OF MEMORY, HANDLED. 1 request was refused, the last at step 0, forward; the "
                   "program went on.\n"
                   "  CUDA out of memory. Tried to allocate 2.00 GiB.\n"
@@ -124,7 +124,7 @@ TEST_CASE("an out-of-memory error that ends the run is the first thing said") {
 TEST_CASE("memory outside the allocator counts for the device, not for PyTorch") {
   RunResult result = sample_result();
   result.devices[0].device_free_bytes -= 64 * kMiB;
-  const std::string text = run_text(result, {"", 0}, {});
+  const std::string text = run_text(result, {"", 0}, {160, false});
   CHECK(text.find("186 MiB") != std::string::npos);  // 100 context + 22 reserved + 64
   CHECK(text.find("64.0 MiB outside PyTorch") != std::string::npos);
 }

@@ -57,10 +57,43 @@ TEST_CASE("columns align and lines have no trailing spaces") {
   table.add({"c", "100"});
   table.add({"d", "7", "too long to fit"});
   CHECK(table.text(20) ==
-        " a line of its own that widens no column\n"
+        " a line of its own\n"
+        " that widens no\n"
+        " column\n"
         " ab    1  x\n"
         " c   100\n"
-        " d     7  too long …\n");
+        " d     7  too long\n"
+        "          to fit\n");
+}
+
+TEST_CASE("the widest text gives way first, and no number is broken") {
+  Table table({Table::Align::kLeft, Table::Align::kRight, Table::Align::kLeft});
+  table.add({"change", "peak reserved", "where"});
+  table.add({"  one two three four", "1.38 GiB", "configs/models/gpt2.yaml"});
+  // The head of a column of numbers breaks between its words: 13 columns become 8.
+  CHECK(table.text(40) ==
+        "change              peak  where\n"
+        "                reserved\n"
+        "  one two       1.38 GiB  configs/\n"
+        "  three four              models/\n"
+        "                          gpt2.yaml\n");
+  CHECK(table.text(80) ==
+        "change                peak reserved  where\n"
+        "  one two three four       1.38 GiB  configs/models/gpt2.yaml\n");
+}
+
+TEST_CASE("columns that do not fit follow, each row with its first cell again") {
+  Table table({Table::Align::kLeft, Table::Align::kRight, Table::Align::kRight});
+  table.add({"name", "bytes", "address"});
+  table.add({"weight", "1,024", "35,423,782,961,152"});
+  table.add({"bias", "4"});
+  CHECK(table.text(28) ==
+        "name    bytes\n"
+        "weight  1,024\n"
+        "bias        4\n"
+        "\n"
+        "name               address\n"
+        "weight  35,423,782,961,152\n");
 }
 
 TEST_CASE("colour is only where it is wanted") {

@@ -55,6 +55,49 @@ class Validate(unittest.TestCase):
         self.assertIn("AssertionError", done.stderr)
 
 
+class Calibrate(unittest.TestCase):
+    """the probe inside PyTorch, against a pretend device that was told what is true (one that environment.py makes)"""
+
+    def calibrated(self, folder, *words, **truth):
+        file = pathlib.Path(folder) / "c.yaml"
+        done = run(PROGRAM, "calibrate", "--device", "h100", "--by", "pytorch", "--out", file, *words, **truth)
+        return done, file.read_text() if file.exists() else ""
+
+    def test_what_each_stage_takes_is_told_to_the_byte(self):
+        truth = {"FAKECUDA_FIRST_KERNEL_BYTES": "6291456", "FAKECUDA_CUBLAS_BYTES": "9437184", "FAKECUDA_CUDNN_BYTES": "4194304",
+                 "FAKECUDA_NCCL_BYTES": "8388608", "FAKECUDA_CUDNN_WORKSPACE": "33554432"}
+        for nvml in ("", "reversed", "na"):
+            with self.subTest(nvml=nvml), tempfile.TemporaryDirectory() as folder:
+                done, text = self.calibrated(folder, FAKECUDA_NVML=nvml, **truth)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("Measured inside a process of PyTorch\n", done.stdout)
+                self.assertIn('by: "pytorch"', text)
+                for line in ("context_bytes: {value: 559939584, basis: measured,", "granularity_bytes: {value: 2097152, basis: measured,",
+                             "cublas_bytes: {value: 9437184, basis: measured,", "cudnn_bytes: {value: 4194304, basis: measured,",
+                             "nccl_bytes: {value: 8388608, basis: measured,", "cudnn_workspace_bytes: {value: 33554432, basis: interpolated,"):
+                    self.assertIn("  %s" % line, text)
+                self.assertEqual(text.count("bytes: 33554432}"), 54)  # 2 dtypes, 3 batches, 3 sizes, 3 passes
+
+    def test_rates_and_times_are_told_as_they_are(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done, text = self.calibrated(folder, FAKECUDA_FLOPS_PER_S="400000000000000", FAKECUDA_BYTES_PER_S="2000000000000",
+                                         FAKECUDA_KERNEL_NS="3000")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for line in ("kernel_floor_ns: {value: 3000, basis: measured,", "matmul_share: {value: 404, basis: measured,",  # of 989.5
+                         "memory_share: {value: 597, basis: measured,"):  # of 3352
+                self.assertIn("  %s" % line, text)
+            self.assertRegex(text, r"launch_overhead_ns: \{value: [1-9]\d+, basis: measured, low: \d+, high: \d+, count: 9\}")
+
+    def test_others_a_lost_device_and_none_end_with_a_message(self):
+        for truth, code, message in (({"FAKECUDA_OTHER_BYTES": "1GiB"}, 2, "1 more on the device while it was measured"),
+                                     ({"FAKECUDA_LOST_AFTER": "30"}, 4, "unspecified launch failure"),
+                                     ({"FAKECUDA_COUNT": "0"}, 77, "no CUDA device")):
+            with self.subTest(truth=truth), tempfile.TemporaryDirectory() as folder:
+                done, text = self.calibrated(folder, **truth)
+                self.assertEqual((done.returncode, text), (code, ""), done.stderr)
+                self.assertIn(message, done.stderr)
+
+
 NET = "from torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self, width):\n        super().__init__()\n" \
       "        self.a, self.b = nn.Linear(64, width), nn.Linear(width, 64)\n\n    def forward(self, x):\n        return self.b(self.a(x).relu())\n"
 SCRIPTS = {

@@ -17,6 +17,15 @@ class _Replicator:
         return found
 
 
+def _tell_ranks(grad, found):
+    """all ranks that have parts of a gradient hear of an infinity. Source: torch.distributed.tensor._dispatch"""
+    from torch.distributed.tensor import DTensor, Partial
+
+    placements = [p if p.is_replicate() else Partial("max") for p in grad.placements]
+    total = DTensor.from_local(found, grad.device_mesh, placements).full_tensor()
+    found.copy_(total)
+
+
 class GradScaler:
     """gradients are taken not to overflow, unless the user says that a step's do: then it is left out"""
 
@@ -68,9 +77,11 @@ class GradScaler:
                         raise ValueError("Attempting to unscale FP16 gradients.")
                     grads.setdefault((param.grad.device, param.grad.dtype), []).append(param.grad)
             for (device, dtype), tensors in grads.items():
-                per_device_found_inf.get(device)
+                found = per_device_found_inf.get(device)
                 per_device_inv_scale.get(device)
                 torch._amp_unscale_(tensors)
+                if torch._C.spec_of(tensors[0]) is not None:
+                    _tell_ranks(tensors[0], found)
         return per_device_found_inf.copies
 
     def _to_unscale(self, optimizer):

@@ -11,13 +11,15 @@ from torch.autograd.variable import Variable
 
 
 def _tensors(value):
-    return [value] if isinstance(value, torch.Tensor) else list(value)
+    return [value] if isinstance(value, (torch.Tensor, graph.GradientEdge)) else list(value)
 
 
 def _starts(outputs, given):
     """the gradients that backward starts from: ones of a scalar"""
     starts = []
     for output, start in zip(outputs, given):
+        if start is None and isinstance(output, graph.GradientEdge):
+            raise RuntimeError("gradients of GradientEdges have to be given")
         if start is None and output.requires_grad:
             if output.numel() != 1:
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")

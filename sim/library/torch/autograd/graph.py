@@ -1,5 +1,22 @@
+from typing import NamedTuple
+
 import torch
 import torch._C as _C
+
+
+class GradientEdge(NamedTuple):
+    """where a gradient goes: a node, and the number of the result that it made"""
+
+    node: object
+    output_nr: int
+
+
+def get_gradient_edge(tensor):
+    if not tensor.requires_grad:
+        raise RuntimeError(
+            "It is not possible to get the gradient edge for a Tensor that does not require gradients"
+        )
+    return GradientEdge(*_C.gradient_edge(tensor))
 
 
 class saved_tensors_hooks:

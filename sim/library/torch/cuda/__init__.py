@@ -4,9 +4,12 @@ from torch.cuda._legacy_types import (
     BFloat16Tensor, BoolTensor, ByteTensor, CharTensor, DoubleTensor, FloatTensor, HalfTensor,
     IntTensor, LongTensor, ShortTensor,
 )
-from torch.cuda.graphs import CUDAGraph, graph, is_current_stream_capturing, make_graphed_callables
+from torch.cuda.graphs import (
+    CUDAGraph, graph, graph_pool_handle, is_current_stream_capturing, make_graphed_callables,
+)
 from torch.cuda.memory import (
-    list_gpu_processes, memory_snapshot, memory_summary, set_per_process_memory_fraction,
+    MemPool, list_gpu_processes, memory_snapshot, memory_summary, set_per_process_memory_fraction,
+    use_mem_pool,
 )
 from torch.cuda.random import (
     default_generators, get_rng_state, get_rng_state_all, initial_seed, seed, seed_all, set_rng_state,

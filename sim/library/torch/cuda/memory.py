@@ -6,6 +6,7 @@ from torch.cuda import (
     reset_accumulated_memory_stats, reset_max_memory_allocated, reset_max_memory_cached,
     reset_peak_memory_stats,
 )
+from torch.cuda import graphs
 from torch.cuda.streams import _device_index
 
 
@@ -32,11 +33,51 @@ def _set_allocator_settings(env):
     )
 
 
-def MemPool(*args, **kwargs):
-    _C.refuse("torch.cuda.MemPool is not modelled in code", "traces have private pools (docs/formats)")
+class MemPool:
+    """a pool of the program's own. Source: aten/src/ATen/cuda/MemPool.cpp"""
+
+    def __init__(self, allocator=None, use_on_oom=False, no_split=False, symmetric=False):
+        if allocator is not None:
+            _C.refuse("a MemPool with an allocator of its own is not modelled")
+        self._id = graphs._new_pool(True)
+        self.device = torch.cuda.current_device()
+        self._users = 1
+        graphs._use_pool(graphs._CREATE, self._id, self.device)
+        if use_on_oom:
+            graphs._use_pool(graphs._SERVE_ON_OOM, self._id, self.device)
+        if no_split:
+            graphs._use_pool(graphs._NEVER_SPLIT, self._id, self.device)
+
+    @property
+    def id(self):
+        return self._id
+
+    def use_count(self):
+        return self._users
+
+    def snapshot(self, include_traces=True):
+        return memory_snapshot(self._id)
+
+    def __del__(self):
+        for action in (graphs._SERVE_NO_OTHER, graphs._RELEASE, graphs._EMPTY_CACHE):
+            graphs._use_pool(action, self._id, self.device)
 
 
-use_mem_pool = MemPool
+class use_mem_pool:
+    """what this thread asks for goes to the pool; what autograd's asks for does not"""
+
+    def __init__(self, pool, device=None):
+        self._pool, self._device = pool, _device_index(device)
+
+    def __enter__(self):
+        graphs._use_pool(graphs._ROUTE, self._pool.id, self._device)
+        self._pool._users += 1
+
+    def __exit__(self, *error):
+        graphs._use_pool(graphs._END_ROUTE, self._pool.id, self._device)
+        graphs._use_pool(graphs._RELEASE, self._pool.id, self._device)
+        self._pool._users -= 1
+        return False
 
 
 def CUDAPluggableAllocator(*args, **kwargs):

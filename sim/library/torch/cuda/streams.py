@@ -34,6 +34,18 @@ def _number(device_index, handle):
     return _others[handle]
 
 
+_capturing = []  # (graph, its streams by number) of the capture under way
+_JOIN_CAPTURE = 5  # PoolAction of sim/program/instruction.h
+
+
+def _join_capture(stream, recorded_on):
+    """a stream that waits for one that captures takes part"""
+    graph, streams = _capturing[0]
+    if recorded_on in streams and stream._index not in streams:
+        streams.append(stream._index)
+        _C.use_pool(_JOIN_CAPTURE, graph._pool[0], graph._pool[1], stream.device_index, stream._index)
+
+
 class Stream:
     """work in order beside that of other streams; 32 of each priority a device, given out in turn"""
 
@@ -128,12 +140,14 @@ class Event:
     def record(self, stream=None):
         stream = current_stream() if stream is None else stream
         _C.record_event(self._event, stream.device_index, stream._index)
-        self._recorded = True
+        self._recorded, self._recorded_on = True, stream._index
 
     def wait(self, stream=None):
         stream = current_stream() if stream is None else stream
         if self._recorded:
             _C.wait_event(self._event, stream.device_index, stream._index)
+            if _capturing:
+                _join_capture(stream, self._recorded_on)
 
     def synchronize(self):
         if self._recorded:

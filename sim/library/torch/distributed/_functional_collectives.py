@@ -70,11 +70,11 @@ def all_to_all_single(self, output_split_sizes, input_split_sizes, group, tag=""
 
 
 def all_to_all_dims(self, gather_dim, shard_dim, group):
-    """each rank's parts of one dimension for parts of another"""
+    """each rank's parts of one dimension for parts of another: waited for at once"""
     group = _group_of(group)
     given = torch.stack(torch.chunk(self, group.size(), dim=shard_dim)).contiguous()
     out = torch.empty_like(given)
-    _done(c10d.all_to_all_single(out, given, None, None, group, async_op=True), out)
+    c10d.all_to_all_single(out, given, None, None, group)
     if gather_dim == 0:
         return out.flatten(0, 1)
     return torch.cat([part for part in out], dim=gather_dim)

@@ -16,7 +16,7 @@ class _Bucket:
             for p in variables:
                 self.views.append(_C.part_like(self.gradients, offset, p))
                 offset += p.numel()
-        self.pending = len(indices)
+        self.pending, self.results = len(indices), []
 
 
 class GradBucket:
@@ -25,15 +25,21 @@ class GradBucket:
     def __init__(self, bucket, index, is_last, parameters):
         self._bucket, self._index, self._is_last = bucket, index, is_last
         self._parameters = [parameters[i] for i in bucket.indices]
+        self._buffer = bucket.gradients
 
     def index(self):
         return self._index
 
     def buffer(self):
-        return self._bucket.gradients
+        return self._buffer
 
     def gradients(self):
-        return list(self._bucket.views)
+        """views of the buffer, which a hook may have replaced"""
+        views, offset = [], 0
+        for p in self._parameters:
+            views.append(self._buffer[offset : offset + p.numel()].view(p.shape))
+            offset += p.numel()
+        return views
 
     def parameters(self):
         return self._parameters
@@ -42,7 +48,7 @@ class GradBucket:
         return self._is_last
 
     def set_buffer(self, buffer):
-        self._bucket.gradients = buffer
+        self._buffer = buffer
 
 
 class _Reducer:
@@ -212,18 +218,21 @@ class _Reducer:
             )
 
     def _take_results(self, bucket):
-        """what a hook's future gives lies where the bucket's gradients are read"""
+        """what a hook's future gives lies where the bucket's gradients are read; those that are views of the bucket get
+        a copy of it"""
         result = bucket.future.wait()
         bucket.future = None
         if not isinstance(result, torch.Tensor):
             result = result[0]
         if _C.same_storage(result, bucket.gradients):
             return
-        bucket.views, offset = [], 0
+        bucket.results, offset = [], 0
         for index in bucket.indices:
             parameter = self.parameters[index]
-            bucket.views.append(_C.part_like(result, offset, parameter))
+            bucket.results.append(_C.part_like(result, offset, parameter))
             offset += parameter.numel()
+        if not self.as_view:
+            bucket.views = bucket.results
 
     def finalize_backward(self):
         self.expects_hooks, self.require_finalize = False, False

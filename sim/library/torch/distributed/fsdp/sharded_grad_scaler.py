@@ -18,6 +18,11 @@ class ShardedGradScaler(GradScaler):
         )
         self.process_group = process_group
 
+    def scale(self, outputs):
+        """losses in the type that they came in: low precision stays low"""
+        scaled = super().scale(outputs)
+        return scaled.type(outputs.dtype) if self._enabled and isinstance(outputs, torch.Tensor) else scaled
+
     def _unscale_grads_(self, optimizer, inv_scale, found_inf):
         found = super()._unscale_grads_(optimizer, inv_scale, found_inf)
         if not found:  # a rank without any part of a parameter

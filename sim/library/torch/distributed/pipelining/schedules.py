@@ -3,8 +3,9 @@ import torch._C as _C
 import torch.distributed as dist
 from torch.distributed.fsdp import FSDPModule
 from torch.distributed.pipelining._order import (
-    BACKWARD, FORWARD, RECV_B, RECV_F, REDUCE_GRAD, RESHARD, SEND_B, SEND_F, UNSHARD,
-    interleaved_order, looped_order, with_communication,
+    BACKWARD_INPUT, BACKWARD_WEIGHT, FORWARD, FULL_BACKWARD, OVERLAP_F_B, RECV_B, RECV_F, REDUCE_GRAD, RESHARD,
+    SEND_B, SEND_F, UNSHARD, B, F, I, W, _Action, _ComputationType, dual_pipe_v_order, interleaved_order, leaves,
+    looped_order, with_communication, zbv_order, zero_bubble_order,
 )
 from torch.distributed.pipelining.microbatch import merge_chunks, split_args_kwargs_into_chunks
 
@@ -147,7 +148,7 @@ class ScheduleGPipe(PipelineScheduleSingle):
             for work in works.values():
                 _wait_batch_p2p(work)
             loss = self._maybe_get_loss(self._stage, i)
-            self._stage.backward_one_chunk(i, loss, i == self._n_microbatches - 1)
+            self._stage.backward_one_chunk(i, loss, last_backward=i == self._n_microbatches - 1)
             ops = self._stage.get_bwd_send_ops(i)
             works = _sorted_batch_p2p(ops)
             bwd_sends_to_wait.extend(works.values())
@@ -190,7 +191,7 @@ class Schedule1F1B(PipelineScheduleSingle):
             bwd_recvs = stage.get_bwd_recv_ops(bwd_mb_index)
             _wait_batch_p2p(_batch_p2p(fwd_sends + bwd_recvs))
             loss = self._maybe_get_loss(stage, bwd_mb_index)
-            stage.backward_one_chunk(bwd_mb_index, loss, bwd_mb_index == count - 1)
+            stage.backward_one_chunk(bwd_mb_index, loss, last_backward=bwd_mb_index == count - 1)
             bwd_sends = stage.get_bwd_send_ops(bwd_mb_index)
             bwd_mb_index += 1
             if fwd_mb_index == count:
@@ -208,7 +209,7 @@ class Schedule1F1B(PipelineScheduleSingle):
             bwd_recvs = stage.get_bwd_recv_ops(bwd_mb_index)
             _wait_batch_p2p(_batch_p2p(bwd_recvs))
             loss = self._maybe_get_loss(stage, bwd_mb_index)
-            stage.backward_one_chunk(bwd_mb_index, loss, bwd_mb_index == count - 1)
+            stage.backward_one_chunk(bwd_mb_index, loss, last_backward=bwd_mb_index == count - 1)
             _wait_batch_p2p(send_work)
             bwd_sends = stage.get_bwd_send_ops(bwd_mb_index)
             send_work = _batch_p2p(bwd_sends)
@@ -228,23 +229,88 @@ class PipelineScheduleMulti(_PipelineSchedule):
         super().__init__(
             n_microbatches, loss_fn, args_chunk_spec, kwargs_chunk_spec, output_merge_spec, scale_grads
         )
-        self._stages, self._num_stages = stages, stages[0].num_stages
+        self._stages, self._num_stages, self.num_stages = stages, stages[0].num_stages, stages[0].num_stages
         self.pp_group_size, self.rank, self.n_local_stages = stages[0].group_size, stages[0].group_rank, len(stages)
-        self._check()
-        ranks = stages[0].stage_index_to_group_rank
-        order = {rank: self._order_of(rank) for rank in range(self.pp_group_size)}
-        self._actions = with_communication(order, ranks, self._num_stages, n_microbatches)[self.rank]
+        self.stage_index_to_group_rank = stages[0].stage_index_to_group_rank
+        self.pipeline_order_with_comms = None
         self._received, self._unshards = {}, {}
 
-    def _check(self):
-        pass
+    def _prepare_schedule_with_comms(self, actions, format="compute_only"):
+        """by rank: what it computes, to which what is sent and received is added"""
+        self._map_stages(actions)
+        if format == "compute_comms":
+            self.pipeline_order_with_comms = {rank: list(order) for rank, order in actions.items()}
+            return
+        for rank, order in actions.items():
+            for i, action in enumerate(order):
+                if action is not None and not action.is_compute_op:
+                    raise ValueError(
+                        f"Expected compute-only schedule but found communication action '{action}' at rank {rank}, "
+                        f"position {i}. Communication actions (e.g. SEND_F, RECV_F, etc.) should not be present when "
+                        "format='compute_only'."
+                    )
+        self.pipeline_order_with_comms = with_communication(
+            actions, self.stage_index_to_group_rank, self._num_stages, self._n_microbatches
+        )
+
+    def _map_stages(self, actions):
+        """which rank has which stage is what the order says"""
+        ranks = {}
+        for rank, order in actions.items():
+            for action in order:
+                if action is not None:
+                    for each in leaves(action):
+                        ranks.setdefault(each.stage_index, rank)
+        self.stage_index_to_group_rank = ranks
+        for stage in self._stages:
+            stage.stage_index_to_group_rank = ranks
+
+    def _by_rank(self, order_of):
+        self._prepare_schedule_with_comms({rank: order_of(rank) for rank in range(self.pp_group_size)})
+
+    def _per_round(self, name):
+        """micro-batches that go through a stage before the next of its rank has its turn"""
+        rounds = max([1, self._n_microbatches // self.pp_group_size])
+        if self._n_microbatches % rounds != 0:
+            raise ValueError(
+                f"{name} requires the number of microbatches to be a multiple of the number of rounds "
+                f"({rounds}), but got {self._n_microbatches}."
+            )
+        return self._n_microbatches // rounds
 
     def _step_microbatches(self, arg_mbs, kwarg_mbs, target_mbs, losses, return_outputs):
         self._initialize(arg_mbs[0], kwarg_mbs[0])
+        if self.pipeline_order_with_comms is None:
+            raise AssertionError("Must call _prepare_schedule_with_comms() before calling _step_microbatches()")
         here = {stage.stage_index: stage for stage in self._stages}
-        send_ops, self._backwards = [], {}
+        send_ops, backwards = [], {}
 
-        def perform(kind, index, mb):
+        def forward(stage, index, mb):
+            self._finish_unshard(index)
+            if not stage.is_first and index - 1 not in here:
+                _wait_batch_p2p(self._received.pop((RECV_F, index, mb)))
+            output = stage.forward_one_chunk(mb, arg_mbs[mb], kwarg_mbs[mb], return_outputs)
+            self._maybe_compute_loss(stage, output, target_mbs, mb)
+            if index + 1 in here:
+                here[index + 1].set_local_fwd_input(output, mb)
+
+        def is_last_backward(index):
+            backwards[index] = backwards.get(index, 0) + 1
+            return backwards[index] == self._n_microbatches
+
+        def backward(stage, index, mb, whole):
+            self._finish_unshard(index)
+            if not stage.is_last and index + 1 not in here:
+                _wait_batch_p2p(self._received.pop((RECV_B, index, mb)))
+            loss = self._maybe_get_loss(stage, mb)
+            stage.backward_one_chunk(
+                mb, loss=loss, full_backward=whole, last_backward=whole and is_last_backward(index)
+            )
+            if index - 1 in here:
+                here[index - 1].set_local_bwd_input(stage.get_local_bwd_output(mb), mb)
+
+        def perform(action):
+            index, kind, mb, _ = action
             stage = here[index]
             if kind == SEND_F:
                 send_ops.append(_batch_p2p(stage.get_fwd_send_ops(mb)))
@@ -255,30 +321,21 @@ class PipelineScheduleMulti(_PipelineSchedule):
             elif kind == RECV_B:
                 self._received[kind, index, mb] = _batch_p2p(stage.get_bwd_recv_ops(mb))
             elif kind == FORWARD:
+                forward(stage, index, mb)
+            elif kind in (FULL_BACKWARD, BACKWARD_INPUT):
+                backward(stage, index, mb, kind == FULL_BACKWARD)
+            elif kind == BACKWARD_WEIGHT:
                 self._finish_unshard(index)
-                if not stage.is_first and index - 1 not in here:
-                    _wait_batch_p2p(self._received.pop((RECV_F, index, mb)))
-                output = stage.forward_one_chunk(mb, arg_mbs[mb], kwarg_mbs[mb], return_outputs)
-                self._maybe_compute_loss(stage, output, target_mbs, mb)
-                if index + 1 in here:
-                    here[index + 1].set_local_fwd_input(output, mb)
-            elif kind == BACKWARD:
-                self._finish_unshard(index)
-                if not stage.is_last and index + 1 not in here:
-                    _wait_batch_p2p(self._received.pop((RECV_B, index, mb)))
-                loss = self._maybe_get_loss(stage, mb)
-                self._backwards[index] = self._backwards.get(index, 0) + 1
-                stage.backward_one_chunk(mb, loss, self._backwards[index] == self._n_microbatches)
-                if index - 1 in here:
-                    here[index - 1].set_local_bwd_input(stage.get_local_bwd_output(mb), mb)
+                stage.backward_weight_one_chunk(mb, last_backward=is_last_backward(index))
             elif kind == REDUCE_GRAD:
                 stage.perform_reduce_grad(self._scale())
             elif isinstance(stage.submod, FSDPModule):
                 self._change_sharding(kind, stage)
 
-        for kind, index, mb in self._actions:
-            if self._has_backward or kind in (FORWARD, SEND_F, RECV_F, UNSHARD, RESHARD):
-                perform(kind, index, mb)
+        for action in self.pipeline_order_with_comms[self.rank]:
+            for each in leaves(action):
+                if self._has_backward or each.computation_type in (FORWARD, SEND_F, RECV_F, UNSHARD, RESHARD):
+                    perform(each)
         while send_ops:
             _wait_batch_p2p(send_ops.pop())
         self._update_losses(losses)
@@ -296,46 +353,79 @@ class PipelineScheduleMulti(_PipelineSchedule):
             handle.wait()
 
 
-class ScheduleLoopedBFS(PipelineScheduleMulti):
+class _PipelineScheduleRuntime(PipelineScheduleMulti):
+    """an order of one's own: _prepare_schedule_with_comms({rank: actions}) before the first step"""
+
+    def register_custom_function(self, computation_type, custom_function):
+        _C.refuse("register_custom_function() of a schedule is not modelled", "leave it out")
+
+
+class ScheduleLoopedBFS(_PipelineScheduleRuntime):
     """all micro-batches through one stage of a rank, then through its next"""
 
-    def _order_of(self, rank):
-        return looped_order(rank, self.pp_group_size, self.n_local_stages, self._n_microbatches)
+    def __init__(self, stages, n_microbatches, *args, **kwargs):
+        super().__init__(stages, n_microbatches, *args, **kwargs)
+        self._by_rank(
+            lambda rank: looped_order(rank, self.pp_group_size, self.n_local_stages, self._n_microbatches)
+        )
 
 
-class ScheduleInterleaved1F1B(PipelineScheduleMulti):
+class ScheduleInterleaved1F1B(_PipelineScheduleRuntime):
     """forwards and backwards in turn, the earlier micro-batch first, over the stages of a rank"""
 
-    def _check(self):
-        rounds = max([1, self._n_microbatches // self.pp_group_size])
-        self._per_round = self._n_microbatches // rounds
-        if self._n_microbatches % rounds != 0:
+    def __init__(self, stages, n_microbatches, *args, **kwargs):
+        super().__init__(stages, n_microbatches, *args, **kwargs)
+        each = self._per_round("Interleaved 1F1B")
+        self._by_rank(lambda rank: interleaved_order(
+            rank, self.pp_group_size, self.n_local_stages, self._n_microbatches, each
+        ))
+
+
+class ScheduleInterleavedZeroBubble(_PipelineScheduleRuntime):
+    """gradients of parameters fill what others would wait"""
+
+    def __init__(self, stages, n_microbatches, *args, **kwargs):
+        super().__init__(stages, n_microbatches, *args, **kwargs)
+        each = self._per_round("Zero bubble")
+        self._by_rank(lambda rank: zero_bubble_order(
+            rank, self.pp_group_size, self.n_local_stages, self._n_microbatches, each
+        ))
+
+
+class _ScheduleV(_PipelineScheduleRuntime):
+    """two stages a rank: one on the way down, one on the way up"""
+
+    def __init__(self, stages, n_microbatches, *args, **kwargs):
+        super().__init__(stages, n_microbatches, *args, **kwargs)
+        if self.n_local_stages != 2:
+            raise ValueError(f"ZBV requires exactly 2 stages per rank, but got {self.n_local_stages}.")
+
+
+class ScheduleZBVZeroBubble(_ScheduleV):
+    def __init__(self, stages, n_microbatches, *args, **kwargs):
+        super().__init__(stages, n_microbatches, *args, **kwargs)
+        self._by_rank(lambda rank: zbv_order(rank, self.pp_group_size, n_microbatches))
+
+
+class ScheduleDualPipeV(_ScheduleV):
+    def __init__(self, stages, n_microbatches, *args, **kwargs):
+        super().__init__(stages, n_microbatches, *args, **kwargs)
+        if n_microbatches < self._num_stages:
             raise ValueError(
-                "Interleaved 1F1B requires the number of microbatches to be a multiple of the number of rounds "
-                f"({rounds}), but got {self._n_microbatches}."
+                "DualPipeV requires at least as many microbatches as stages, but got "
+                f"{n_microbatches} microbatches and {self._num_stages} stages."
             )
-
-    def _order_of(self, rank):
-        return interleaved_order(
-            rank, self.pp_group_size, self.n_local_stages, self._n_microbatches, self._per_round
-        )
+        self._by_rank(lambda rank: dual_pipe_v_order(rank, self.pp_group_size, n_microbatches))
 
 
-class _Refused:
-    def __init__(self, *args, **kwargs):
-        _C.refuse(
-            type(self).__name__ + " is not modelled",
-            "its split backward walks sets of nodes by their addresses; ScheduleInterleaved1F1B is modelled",
-        )
-
-
-class ScheduleInterleavedZeroBubble(_Refused):
-    pass
-
-
-class ScheduleZBVZeroBubble(_Refused):
-    pass
-
-
-class ScheduleDualPipeV(_Refused):
-    pass
+def get_schedule_class(schedule_name):
+    named = {
+        "1F1B": Schedule1F1B, "Interleaved1F1B": ScheduleInterleaved1F1B, "GPipe": ScheduleGPipe,
+        "LoopedBFS": ScheduleLoopedBFS, "InterleavedZeroBubble": ScheduleInterleavedZeroBubble,
+        "PipelineScheduleSingle": PipelineScheduleSingle, "PipelineScheduleMulti": PipelineScheduleMulti,
+        "ZBVZeroBubble": ScheduleZBVZeroBubble, "DualPipeV": ScheduleDualPipeV,
+    }
+    for name, schedule in named.items():
+        if name.lower() == schedule_name.lower():
+            return schedule
+    raise ValueError(f"Unknown schedule name '{schedule_name}'. The valid options are {list(named)}")

@@ -2,6 +2,7 @@ import torch
 import torch._C as _C
 import torch.distributed as dist
 from torch.distributed.fsdp import FSDPModule
+from torch.distributed.pipelining._backward import stage_backward, stage_backward_input, stage_backward_weight
 from torch.nn.parallel import DistributedDataParallel
 
 
@@ -22,35 +23,6 @@ def _made_like(example, device):
     return torch.empty(example.size(), dtype=example.dtype, device=device)
 
 
-def _tensors_and_gradients(output, grad, tensors, gradients):
-    """what backward starts from, and with which gradients"""
-    if isinstance(output, torch.Tensor):
-        if output.requires_grad:
-            tensors.append(output)
-            gradients.append(grad)
-    elif isinstance(output, (tuple, list)) and grad is not None:
-        for each, its_grad in zip(output, grad):
-            _tensors_and_gradients(each, its_grad, tensors, gradients)
-    elif isinstance(output, dict) and grad is not None:
-        for key in output:
-            _tensors_and_gradients(output[key], grad[key], tensors, gradients)
-
-
-def stage_backward(stage_output, output_grads, input_values):
-    """gradients of a stage's parameters, which are added up, and of its inputs, which are handed on"""
-    stage_output_tensors, output_grad_tensors = [], []
-    _tensors_and_gradients(stage_output, output_grads, stage_output_tensors, output_grad_tensors)
-    torch.autograd.backward(stage_output_tensors, grad_tensors=output_grad_tensors)
-    grad_inputs = []
-    for val in input_values:
-        if isinstance(val, torch.Tensor):
-            grad_inputs.append(val.grad)
-            val.grad = None
-        else:
-            grad_inputs.append(None)
-    return tuple(grad_inputs)
-
-
 class PipelineStage:
     """A part of a model, and what goes in and out of it for each micro-batch. Source:
     torch.distributed.pipelining.stage"""
@@ -69,7 +41,7 @@ class PipelineStage:
             raise RuntimeError(
                 f"Pipeline group size {self.group_size} cannot be larger than number of stages {num_stages}"
             )
-        self.fwd_cache, self.bwd_cache, self.output_chunks = {}, {}, []
+        self.fwd_cache, self.bwd_cache, self.output_chunks, self.backward_state = {}, {}, [], {}
         self.has_backward = False
         self.args_recv_info, self.act_send_info, self.grad_recv_info, self.chunks = {}, {}, {}, None
         self.stage_index_to_group_rank = {i: i % self.group_size for i in range(num_stages)}
@@ -202,7 +174,7 @@ class PipelineStage:
         self.fwd_cache[chunk_id] = (output_tuple, [*composite_args, *composite_kwargs.values()])
         return output
 
-    def backward_one_chunk(self, chunk_id, loss=None, last_backward=False):
+    def backward_one_chunk(self, chunk_id, loss=None, full_backward=True, last_backward=False):
         if not self.has_backward:
             return
         stage_output, input_values = self.fwd_cache.pop(chunk_id)
@@ -210,24 +182,54 @@ class PipelineStage:
             given, grads = loss, None
         else:
             given, grads = stage_output, tuple([info.buffer for info in self.grad_recv_info[chunk_id]])
-        self.bwd_cache[chunk_id] = self._backward(given, grads, input_values, last_backward)
+        if full_backward:
+            run = lambda: stage_backward(given, grads, input_values)
+            self.bwd_cache[chunk_id] = self._backward(run, last_backward)
+        else:
+            self.bwd_cache[chunk_id] = self._backward_input(chunk_id, given, grads, input_values, last_backward)
         if self.is_last and not self.is_first:
             for t in stage_output:
                 if not t._is_view():
                     t.detach_()
 
-    def _backward(self, stage_output, output_grads, input_values, last_backward):
+    def _backward_input(self, chunk_id, stage_output, output_grads, input_values, last_backward):
+        """gradients of the inputs alone; of the first stage, which needs none, all of it waits"""
+        grads_input, param_groups = (), None
+        if not self.is_first:
+            if isinstance(stage_output, torch.Tensor):
+                stage_output = (stage_output,)
+            run = lambda: stage_backward_input(stage_output, output_grads, input_values, self.submod.parameters())
+            grads_input, param_groups = self._backward(run, last_backward)
+        self.backward_state[chunk_id] = (input_values, param_groups, stage_output, output_grads)
+        return grads_input
+
+    def backward_weight_one_chunk(self, chunk_id, last_backward=False):
+        if not self.has_backward:
+            return
+        if chunk_id not in self.backward_state:
+            raise AssertionError(
+                f"Attempted to run backward_weight_one_chunk for chunk {chunk_id}"
+                " without first calling `backward_one_chunk(full_backward=False)`"
+            )
+        input_values, param_groups, stage_output, output_grads = self.backward_state.pop(chunk_id)
+        if self.is_first:
+            run = lambda: stage_backward(stage_output, output_grads, input_values)
+        else:
+            run = lambda: stage_backward_weight(self.submod.parameters(), param_groups)
+        self._backward(run, last_backward)
+
+    def _backward(self, run, last_backward):
         if isinstance(self.submod, DistributedDataParallel):
             if last_backward:
                 self.submod.reducer.prepare_for_backward([])
-                return stage_backward(stage_output, output_grads, input_values)
+                return run()
             with self.submod.no_sync():
-                return stage_backward(stage_output, output_grads, input_values)
+                return run()
         if isinstance(self.submod, FSDPModule):
             self.submod.set_is_last_backward(False)
             self.submod.set_reshard_after_backward(False)
             self.submod.set_requires_gradient_sync(False)
-        return stage_backward(stage_output, output_grads, input_values)
+        return run()
 
     def perform_reduce_grad(self, grad_scale_factor):
         if isinstance(self.submod, FSDPModule):

@@ -4,7 +4,7 @@ from torch.autograd.function import Function
 from torch.distributed.tensor._dispatch import dispatch
 from torch.distributed.tensor._dtensor_spec import DTensorSpec, _contiguous_stride
 from torch.distributed.tensor._gradients import sum_of_gradients
-from torch.distributed.tensor._redistribute import redistribute_local_tensor
+from torch.distributed.tensor._redistribute import padded_parts, redistribute_local_tensor
 from torch.distributed.tensor.placement_types import Partial, Replicate, Shard
 
 
@@ -214,26 +214,14 @@ def _dealt(local, placement, mesh, dim, is_sent):
     size, start = placement.local_shard_size_and_offset(local.size(at), count, mesh.get_coordinate()[dim])
     if local.is_meta or not is_sent:
         return local.narrow(at, start, size).clone()
-    parts = _padded_parts(local, placement, count)
-    out = torch.empty_like(parts[0])
+    parts = padded_parts(local, placement, count)
+    first = parts[0]  # which goes last
+    out = torch.empty_like(first)
+    own = out if size == -(-local.size(at) // count) else out.narrow(at, 0, size).contiguous()
     while parts:
         parts.pop()
-    return out if size == -(-local.size(at) // count) else out.narrow(at, 0, size)
-
-
-def _padded_parts(local, placement, count):
-    """what each rank gets, of one size"""
-    at, parts = placement.dim, []
-    each = -(-local.size(at) // count)
-    for rank in range(count):
-        own, first = placement.local_shard_size_and_offset(local.size(at), count, rank)
-        part = local.narrow(at, first, own)
-        if own != each:
-            pads = [0, 0] * (local.dim() - at)
-            pads[-1] = each - own
-            part = torch.nn.functional.pad(part, pads)
-        parts.append(part.contiguous())
-    return parts
+    out = None
+    return own
 
 
 def distribute_module(module, device_mesh=None, partition_fn=None, input_fn=None, output_fn=None):

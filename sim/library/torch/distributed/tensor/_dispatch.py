@@ -16,14 +16,27 @@ def dispatch(name, op, args, kwargs):
     rule = _RULES.get(name)
     if rule is not None:
         return rule(op, args, kwargs)
-    if name in _ELEMENTWISE or name.startswith("_foreach_"):
-        is_linear = name in _LINEAR
-        if not is_linear:
-            # Lists behind the first go where its entries lie.
-            args = tuple([
-                arg if i > 0 and isinstance(arg, list) else _without_terms(arg) for i, arg in enumerate(args)
-            ])
-        return _elementwise(op, args, kwargs, is_linear)
+    return _by_name(name, op, args, kwargs)
+
+
+def _extreme(kind):
+    """the largest or the smallest of all; along a dimension, or of two tensors, only where all ranks have them whole"""
+
+    def rule(op, args, kwargs):
+        if len(args) + len(kwargs) == 1:
+            return reduction(kind)(op, args, kwargs)
+        return _by_name(kind, op, args, kwargs)
+
+    return rule
+
+
+def _by_name(name, op, args, kwargs):
+    if name.startswith("_foreach_") or name in ("_fused_update_", "_amp_unscale_"):
+        # Lists behind the first go where its entries lie.
+        args = tuple([arg if i > 0 and isinstance(arg, list) else _without_terms(arg) for i, arg in enumerate(args)])
+        return _list_by_list(op, args, kwargs)
+    if name in _ELEMENTWISE:
+        return _elementwise(op, args, kwargs, name)
     specs = _specs([*args, *kwargs.values()])
     if all([spec.is_replicated() for spec in specs]):
         return _replicated(op, args, kwargs, specs)
@@ -76,31 +89,83 @@ def _broadcast(shapes):
     return torch.broadcast_shapes(*shapes)
 
 
-def _elementwise(op, args, kwargs, is_linear=False):
-    """parts that lie alike give parts that lie so"""
+def _refuse_mixed(name, values):
+    """what PyTorch says of a tensor beside DTensors; one number counts as on all ranks"""
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            _refuse_mixed(name, value)
+        elif isinstance(value, torch.Tensor) and _C.spec_of(value) is None and value.numel() != 1:
+            raise RuntimeError(
+                f"aten.{name}: got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor before "
+                "calling distributed operators! Please see https://docs.pytorch.org/docs/main/distributed.tensor.html"
+                "#mixed-tensor-and-dtensor-operations for more details."
+            )
+
+
+def _list_by_list(op, args, kwargs):
+    """entries of lists go where those of the first lie"""
     lists = [v for v in args if isinstance(v, (list, tuple))]
-    args = _laid_alike(args, lists, op.__name__.endswith("_"))
-    if lists:
-        out = _C.call_local(op, *args, **kwargs)
-        if isinstance(out, (list, tuple)):
-            return type(out)([_spread(o, _C.spec_of(v)) for o, v in zip(out, lists[0])])
-        return out
+    if not lists:
+        return _elementwise(op, args, kwargs)
+    if len({len(v) for v in lists}) == 1:
+        _refuse_mixed(op.__name__, lists)
+    first = lists[0]
+    args = tuple([
+        type(v)([_moved(x, _C.spec_of(f)) for x, f in zip(v, first)])
+        if isinstance(v, (list, tuple)) and v is not first and len(v) == len(first) else v for v in args
+    ])
+    out = _C.call_local(op, *args, **kwargs)
+    if isinstance(out, (list, tuple)):
+        return type(out)([_spread(o, _C.spec_of(v)) for o, v in zip(out, first)])
+    return out
+
+
+def _elementwise(op, args, kwargs, name=""):
+    """parts that lie alike give parts that lie so. Source: torch.distributed.tensor._ops._pointwise_ops"""
+    in_place = op.__name__.endswith("_")
+    linearity = _LINEARITY.get(name.rstrip("_"), _NOT_LINEAR)
     tensors = [v for v in args if isinstance(v, torch.Tensor)]
+    _refuse_mixed(op.__name__, tensors)
     specs = _specs(list(args) + list(kwargs.values()))
     shape = _broadcast([tuple(v.shape) for v in tensors] or [specs[0].shape])
-    # An operand of no DTensor, or one operator in place, says how the result lies; else that in most parts.
-    followed = specs[0] if op.__name__.endswith("_") else _followed(specs)
+    # One operator in place says how the result lies; else the operand in most parts.
+    followed = specs[0] if in_place else _followed(specs)
     missing = len(shape) - len(followed.shape)
-    laid = [Shard(p.dim + missing) if type(p) is Shard else p for p in followed.placements]
-    if len({tuple(v.shape) for v in tensors}) > 1:
-        args = tuple([_laid_for(v, laid, shape) if isinstance(v, torch.Tensor) else v for v in args])
-    out = followed.with_placements(laid).with_shape(shape)
-    made = list(out.placements)
+    has_number = any([isinstance(v, (int, float, complex)) and not isinstance(v, bool) for v in args])
+    made = []
+    for p in followed.placements:
+        if p.is_shard():
+            made.append(_shifted(p, missing))
+        elif p.is_partial() and not _keeps_partial(p, linearity, has_number):
+            made.append(Replicate())
+        else:
+            made.append(p)
+    seen, laid = False, []
+    for v in args:
+        spec = _C.spec_of(v) if isinstance(v, torch.Tensor) else None
+        is_first = spec is followed and not seen
+        seen = seen or is_first
+        laid.append(v if spec is None else _laid_for(v, spec, made, shape, linearity == _PRODUCT and not is_first))
+    args = tuple(laid)
+    out = followed.with_placements(made).with_shape(shape)
     lies = {
         i: _of_operand(_C.spec_of(v), made, len(shape)) for i, v in enumerate(args)
         if isinstance(v, torch.Tensor) and _C.spec_of(v) is not None
     }
-    return run(op, args, kwargs, out, lies, keeps_terms(made) if is_linear else needs_sums(made))
+    return run(op, args, kwargs, out, lies, needs_sums(made) if linearity == _NOT_LINEAR else keeps_terms(made))
+
+
+def _shifted(shard, by):
+    return shard if by == 0 or type(shard) is not Shard else Shard(shard.dim + by)
+
+
+def _keeps_partial(placement, linearity, has_number):
+    """terms of a sum go through what is linear; a number would be added by each rank"""
+    if linearity == _ANY:
+        return True
+    if linearity == _NOT_LINEAR or isinstance(placement, _NormPartial):
+        return False
+    return placement.reduce_op in ("sum", "avg") and not (linearity == _SUM and has_number)
 
 
 def _followed(specs):
@@ -115,17 +180,16 @@ def _followed(specs):
     return best
 
 
-def _laid_for(value, laid, shape):
-    """an operand as the result lies; what is repeated along a dimension is whole there"""
-    spec = _C.spec_of(value)
-    if spec is None or spec.shape == tuple(shape):
-        return value
+def _laid_for(value, spec, laid, shape, is_factor):
+    """an operand as the result lies; what is repeated along a dimension is whole there, and a factor has no terms"""
     missing, wanted = len(shape) - len(spec.shape), []
     for p in laid:
-        if p.is_shard() and (p.dim < missing or spec.shape[p.dim - missing] != shape[p.dim]):
+        if p.is_partial():
+            wanted.append(Replicate() if is_factor else p)
+        elif p.is_shard() and (p.dim < missing or spec.shape[p.dim - missing] != shape[p.dim]):
             wanted.append(Replicate())
         else:
-            wanted.append(Shard(p.dim - missing) if p.is_shard() else p)
+            wanted.append(_shifted(p, -missing) if p.is_shard() else p)
     return value if wanted == list(spec.placements) else value.redistribute(placements=wanted)
 
 
@@ -142,21 +206,6 @@ def _of_operand(spec, made, ndim):
     return lies
 
 
-def _laid_alike(args, lists, in_place=False):
-    """arguments where the first of them lies; of lists, entry by entry"""
-    if lists:
-        first = lists[0]
-        return tuple([
-            type(v)([_moved(x, _C.spec_of(f)) for x, f in zip(v, first)])
-            if isinstance(v, (list, tuple)) and v is not first and len(v) == len(first) else v for v in args
-        ])
-    own = [_C.spec_of(v) for v in args if isinstance(v, torch.Tensor) and _C.spec_of(v) is not None]
-    if len(own) < 2:
-        return args
-    target = own[0] if in_place else _followed(own)
-    return tuple([_moved(v, target) for v in args])
-
-
 def _moved(value, target):
     spec = _C.spec_of(value) if isinstance(value, torch.Tensor) else None
     if spec is None or target is None or spec.placements == target.placements or spec.shape != target.shape:
@@ -164,19 +213,37 @@ def _moved(value, target):
     return value.redistribute(placements=target.placements)
 
 
+def _of_norm(norm_type):
+    """how norms of parts lie"""
+    if norm_type in ("inf", float("inf")):
+        return Partial("max")
+    if norm_type in ("-inf", float("-inf")):
+        return Partial("min")
+    return Partial("sum") if norm_type == 0 else _NormPartial(norm_type)
+
+
 def _norm_placements(spec, norm_type):
-    return [_NormPartial(norm_type) if p.is_shard() else p for p in spec.placements]
+    return [_of_norm(norm_type) if p.is_shard() else p for p in spec.placements]
 
 
 def _foreach_norm(op, args, kwargs):
     norm_type = args[1] if len(args) > 1 else kwargs.get("ord", 2)
-    tensors = _without_terms(args[0])
+    tensors = [_for_norm(each, norm_type) for each in args[0]]
     out = _C.call_local(op, tensors, *args[1:], **kwargs)
     for norm, tensor in zip(out, tensors):
         spec = _C.spec_of(tensor)
         if spec is not None:
             _spread(norm, spec.with_placements(_norm_placements(spec, norm_type)).with_shape(()))
     return out
+
+
+def _for_norm(value, norm_type):
+    """terms of something else than such a norm are added up, and parts put together"""
+    spec = _C.spec_of(value)
+    if spec is None or all([not p.is_partial() or type(p) is Partial and p == _of_norm(norm_type)
+                            for p in spec.placements]):
+        return value
+    return value.redistribute(placements=[Replicate()] * len(spec.placements))
 
 
 def _merged(now, other):
@@ -207,11 +274,13 @@ def _stack(op, args, kwargs):
 def _vector_norm(op, args, kwargs):
     from torch.distributed.tensor._redistribute import redistribute_local_tensor
 
-    spec = _C.spec_of(args[0])
-    norm_type = args[1] if len(args) > 1 else 2
-    local = args[0]
-    placements = [Replicate() if p.is_partial() else p for p in spec.placements]
-    if placements != list(spec.placements):
+    norm_type = args[1] if len(args) > 1 else kwargs.get("ord", kwargs.get("p", 2))
+    norm_type = 2 if norm_type is None or norm_type == "fro" else norm_type
+    if len(args) > 2 and args[2] is not None or kwargs.get("dim") is not None:
+        _C.refuse("a norm of a DTensor along some dimensions is not modelled", "take this rank's part: x.to_local()")
+    local, spec = args[0], _C.spec_of(args[0])
+    if any([p.is_partial() and not (type(p) is Partial and p == _of_norm(norm_type)) for p in spec.placements]):
+        placements = [Replicate()] * len(spec.placements)
         local = redistribute_local_tensor(_C.local_of(local), spec, placements)
         spec = spec.with_placements(placements)
     out = _C.call_local(op, local, *args[1:], **kwargs)
@@ -242,7 +311,7 @@ def _cast(op, args, kwargs):
     x = args[0]
     spec = _C.spec_of(x)
     if spec is None:
-        return _elementwise(op, args, kwargs, True)
+        return _elementwise(op, args, kwargs, "to")
     made, device = list(spec.placements), x.device
     for target in [*args[1:], kwargs.get("device")]:
         if isinstance(target, (str, torch.device)) and torch.device(target).type != device.type:
@@ -281,11 +350,17 @@ def _compare_states(device):
     my_rng_state == rng_state
 
 
-_LINEAR = ("add", "sub", "neg", "mul", "div", "mul_", "div_", "clone", "detach", "zero_", "fill_", "copy_", "to")
+# What an operator does to terms of a sum: nothing that is linear, adds, multiplies by what all have, takes them as any.
+_NOT_LINEAR, _EACH, _SUM, _PRODUCT, _ANY = range(5)
+_LINEARITY = {
+    "to": _EACH, "neg": _EACH, "add": _SUM, "sub": _SUM, "mul": _PRODUCT, "div": _PRODUCT, "clone": _ANY,
+    "detach": _ANY, "zero": _ANY, "fill": _ANY, "copy": _ANY,
+}
 _ELEMENTWISE = {
-    *_LINEAR, *[op + end for op in (
-        "add", "sub", "pow", "abs", "exp", "log", "sqrt", "rsqrt", "reciprocal", "clamp", "clamp_min", "clamp_max",
-        "lerp", "addcmul", "addcdiv", "neg", "sign", "relu", "sigmoid", "tanh", "square", "maximum", "minimum"
+    "clone", "detach", "zero_", "fill_", "copy_", "to", *[op + end for op in (
+        "add", "sub", "mul", "div", "pow", "abs", "exp", "log", "sqrt", "rsqrt", "reciprocal", "clamp", "clamp_min",
+        "clamp_max", "lerp", "addcmul", "addcdiv", "neg", "sign", "relu", "sigmoid", "tanh", "square", "maximum",
+        "minimum"
     ) for end in ("", "_")],
     "gelu", "silu", "masked_fill", "eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "logical_not",
     "logical_or", "logical_and", "where", "_fused_update_", "_amp_unscale_",
@@ -296,9 +371,11 @@ _RULES = {
     "linear": linear, "matmul": matmul, "mm": matmul, "__matmul__": matmul, "embedding": embedding,
     "layer_norm": norm, "rms_norm": norm, "softmax": softmax, "log_softmax": softmax, "cross_entropy": cross_entropy,
     "sum": reduction("sum"), "mean": reduction("avg"), "amax": reduction("max"), "amin": reduction("min"),
+    "max": _extreme("max"), "min": _extreme("min"), "all": reduction("product"), "any": reduction("sum"),
     **{name: view for name in ("view", "reshape", "flatten", "unflatten")},
     **{name: permuted(name) for name in ("transpose", "permute", "t", "unsqueeze", "squeeze", "contiguous")},
     **{name: cut for name in ("chunk", "split", "narrow", "select", "unbind")},
     **{name: _random for name in _RANDOM}, **{name: _like for name in _LIKE},
     "to": _cast, "_foreach_norm": _foreach_norm, "stack": _stack, "linalg_vector_norm": _vector_norm,
+    "norm": _vector_norm,
 }

@@ -14,14 +14,24 @@ def _padded(tensor, dim, size):
     return torch.nn.functional.pad(tensor, pads)
 
 
+def padded_parts(local, placement, count):
+    """what each rank gets, of one size"""
+    at, parts = placement.dim, []
+    each = -(-local.size(at) // count)
+    for rank in range(count):
+        own, first = placement.local_shard_size_and_offset(local.size(at), count, rank)
+        parts.append(_padded(local.narrow(at, first, own), at, each).contiguous())
+    return parts
+
+
 def _reduced(local, placement, mesh, dim):
     """a term everywhere -> the sum everywhere"""
     if isinstance(placement, _MaskPartial):
         placement.apply(local)
-    if isinstance(placement, _NormPartial) and placement.reduce_op == "sum":
-        powered = local ** placement.norm_type if placement.norm_type != 1 else local
+    if isinstance(placement, _NormPartial):
+        powered = local ** placement.norm_type
         total = funcol.all_reduce(powered, "sum", (mesh, dim))
-        return total ** (1.0 / placement.norm_type) if placement.norm_type != 1 else total
+        return total ** (1.0 / placement.norm_type)
     return funcol.all_reduce(local, placement.reduce_op, (mesh, dim))
 
 
@@ -41,8 +51,12 @@ def _scattered(local, placement, target, mesh, dim):
     if isinstance(placement, _MaskPartial):
         placement.apply(local)
     count, rank, whole = mesh.size(dim), mesh.get_coordinate()[dim], local.size(target.dim)
-    each = -(-whole // count)
-    local = _padded(local, target.dim, each * count)
+    each, parts = -(-whole // count), None
+    if whole % count != 0:
+        parts = padded_parts(local, target, count)
+        local = torch.cat(parts, dim=target.dim)
+    elif not local.is_contiguous():
+        local = local.contiguous()
     out = funcol.reduce_scatter_tensor(local, placement.reduce_op, target.dim, (mesh, dim))
     size = target.local_shard_size_and_offset(whole, count, rank)[0]
     return out if size == each else out.narrow(target.dim, 0, size)
@@ -110,9 +124,8 @@ def redistribute_local_tensor(local, spec, placements, async_op=False):
             else:
                 local = _swapped(local, current, target, mesh, dim, whole_along(dim, current.dim))
         elif isinstance(target, _NormPartial):
-            size = mesh.size(dim) ** (1.0 / target.norm_type) if target.reduce_op == "sum" else 1
-            local = local / size
+            local = local / mesh.size(dim) ** (1.0 / target.norm_type)
         elif current.is_replicate():
-            local = local if mesh.get_coordinate()[dim] == 0 else torch.zeros_like(local)
+            local = local / mesh.size(dim) if target.reduce_op == "sum" else local
         now[dim] = target
     return local if async_op else _C.wait_for(local)

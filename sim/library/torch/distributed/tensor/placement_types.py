@@ -75,7 +75,7 @@ class _NormPartial(Partial):
     """each rank has the norm of its part"""
 
     def __init__(self, norm_type=2):
-        super().__init__("sum" if norm_type not in ("inf", "-inf", float("inf")) else "max")
+        super().__init__("sum")
         self.norm_type = norm_type
 
     def _key(self):

@@ -45,6 +45,16 @@ def softmax(op, args, kwargs):
     return run(op, (x, *args[1:]), kwargs, spec, {0: follows(laid, laid)}, needs_sums(laid))
 
 
+def _is_linear(spec, dims, kind):
+    """reduced parts can be put together: all terms are of this kind, and of averages all parts are of one size"""
+    for dim, p in enumerate(spec.placements):
+        if p.is_partial() and p.reduce_op != kind:
+            return False
+        if kind == "avg" and p.is_shard() and p.dim in dims and spec.shape[p.dim] % spec.mesh.size(dim) != 0:
+            return False
+    return True
+
+
 def reduction(kind):
     """sums of parts are terms of the sum"""
 
@@ -59,8 +69,10 @@ def reduction(kind):
         ndim = len(spec.shape)
         dims = list(range(ndim)) if whole else [dims] if isinstance(dims, int) else list(dims)
         dims = [d + ndim if d < 0 else d for d in dims]
-        if any([p.is_partial() and p.reduce_op != kind for p in spec.placements]):
-            x = x.redistribute(placements=[Replicate() if p.is_partial() else p for p in spec.placements])
+        if not _is_linear(spec, dims, kind):
+            x = x.redistribute(placements=[
+                Replicate() if p.is_partial() or p.is_shard() and p.dim in dims else p for p in spec.placements
+            ])
             spec = _C.spec_of(x)
         made, shape = [], []
         for p in spec.placements:
