@@ -117,7 +117,10 @@ void add_grad_nodes(Session& session) {
                                   interp.function(signature, std::move(body)));
   };
   method("name(self)", [](Interp& in, Arguments& a) {
-    return in.str(std::string(self_of(in, a[0]).node->name));
+    const ops::Node& node = *self_of(in, a[0]).node;
+    // A name that is not one of a built-in operator is that of its C++ class.
+    return in.str(
+        fmt::format("{}{}", node.variable.defined() ? "torch::autograd::" : "", node.name));
   });
   method("register_prehook(self, fn)", [s](Interp& in, Arguments& a) {
     const auto hook = std::make_shared<Value>(a[1]);
