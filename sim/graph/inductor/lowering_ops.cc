@@ -61,6 +61,7 @@ void Lowering::look(NodeId id) {
     const GraphNode& seen = nodes_[as];
     const View& of = values_[base];
     const bool is_cut = seen.name == "view" && boxes_[of.box].loops != nullptr &&
+                        inductor::product(nodes_[base].sizes) == inductor::product(seen.sizes) &&
                         !meets(nodes_[base].sizes, seen.sizes);
     const bool is_memory = of.is_memory || boxes_[of.box].loops == nullptr;
     values_[as] = {of.box,   seen.sizes, seen.strides, seen.offset, false, of.is_tangled || is_cut,
