@@ -105,8 +105,8 @@ std::string unified_diff(std::string_view path, std::string_view before, std::st
     std::size_t of_b = 0;
     std::string text;
     for (std::size_t i = from; i < end; ++i) {
-      of_a += steps[i].mark == '+' ? 0 : 1;
-      of_b += steps[i].mark == '-' ? 0 : 1;
+      of_a += steps[i].mark == '+' ? 0U : 1U;
+      of_b += steps[i].mark == '-' ? 0U : 1U;
       text += steps[i].mark;
       text += steps[i].line;
       if (!steps[i].line.ends_with('\n')) text += "\n\\ No newline at end of file\n";
