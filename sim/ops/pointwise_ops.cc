@@ -42,8 +42,9 @@ constexpr PointwiseRule kPowNumber{
     "pow", "PowBackward0", "", "", "gs1b1bb", "", ResultKind::kPromote, CastPolicy::kFp32};
 constexpr PointwiseRule kPowZero{
     "pow", "PowBackward0", "", "", "sf", "", ResultKind::kPromote, CastPolicy::kFp32};
+// The exponent is saved, whatever its gradient takes.
 constexpr PointwiseRule kPowOfNumber{
-    "pow", "PowBackward2", "", "", "r1bgv", "", ResultKind::kPromote, CastPolicy::kFp32, true, {},
+    "pow", "PowBackward2", "", "", "smr1bgv", "", ResultKind::kPromote, CastPolicy::kFp32, true, {},
     true};
 constexpr PointwiseRule kPowOfZero{"pow",
                                    "PowBackward2",
