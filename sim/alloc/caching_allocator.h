@@ -93,6 +93,7 @@ class CachingAllocator final : public Allocator {
   void set_no_split(PoolKey key);
   void set_use_on_oom(PoolKey key, bool use);
   void use_pool(PoolAction action, PoolKey pool, StreamId stream) override;
+  [[nodiscard]] bool allows(PoolAction action, PoolKey pool) const;
   /// torch.cuda.empty_cache() of one pool; {0, 0}: of all.
   void empty_cache(PoolKey key);
   /// The stream whose capture decides over free() and empty_cache(); allocate() goes by its own.

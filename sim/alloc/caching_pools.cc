@@ -139,7 +139,41 @@ void CachingAllocator::release_pool(PoolKey key) {
   freeable_.insert(key.capture != 0 ? key.capture : key.user, walk_key(key));
 }
 
+/// Whether a program may do that now: what PyTorch asserts is an error of the program's, told
+/// above.
+bool CachingAllocator::allows(PoolAction action, PoolKey pool) const {
+  const auto found = private_pools_.find(pool);
+  const bool is_known = found != private_pools_.end();
+  const int owners = is_known ? found->second->use_count : 0;
+  const bool is_routed =
+      std::any_of(routings_.begin(), routings_.end(),
+                  [pool](const Routing& each) { return each.pool->key == pool; });
+  switch (action) {
+    case PoolAction::kCreate:
+      return !is_known || owners > 0;
+    case PoolAction::kCapture:
+    case PoolAction::kRoute:
+      return (!is_known || owners > 0) && !is_routed;
+    case PoolAction::kJoinCapture:
+    case PoolAction::kEndCapture:
+    case PoolAction::kEndRoute:
+      return is_routed;
+    case PoolAction::kRelease:
+      return owners > (is_routed ? 1 : 0);
+    case PoolAction::kLeaveThread:
+    case PoolAction::kReturnThread:
+      return true;
+    case PoolAction::kServeOnOom:
+    case PoolAction::kServeNoOther:
+    case PoolAction::kNeverSplit:
+    case PoolAction::kEmptyCache:
+      break;
+  }
+  return is_known;
+}
+
 void CachingAllocator::use_pool(PoolAction action, PoolKey pool, StreamId stream) {
+  if (!allows(action, pool)) return;
   switch (action) {
     case PoolAction::kCreate:
       create_pool(pool);

@@ -373,11 +373,12 @@ void Emitter::begin_graph() {
 }
 std::uint32_t Emitter::end_graph() {
   is_capturing_ = false;
+  if (graphs_.empty()) graphs_.emplace_back();
   return static_cast<std::uint32_t>(graphs_.size() - 1);
 }
 void Emitter::replay_graph(std::uint32_t graph, ops::Device device) {
-  if (stopped_) return;
-  for (const std::uint32_t kernel : graphs_.at(graph))
+  if (stopped_ || graph >= graphs_.size()) return;
+  for (const std::uint32_t kernel : graphs_[graph])
     push(Verb::kLaunch, device, stream_of(device), kernel, 0);
 }
 void Emitter::reset_peak(ops::Device device) {

@@ -175,6 +175,8 @@ void add_streams(Session& session, lang::Module& module) {
   });
   // Private pools and captures; the classes are in torch/cuda/graphs.py and memory.py.
   act("use_pool(action, capture, user, device, stream)", [](Session& t, Arguments& a) {
+    if (a.integer(0) < 0 || a.integer(0) > static_cast<std::int64_t>(PoolAction::kEmptyCache))
+      t.interp.value_error("no such action");
     t.emitter.use_pool(
         static_cast<PoolAction>(a.integer(0)), static_cast<std::uint32_t>(a.integer(1)),
         static_cast<std::uint32_t>(a.integer(2)), device_at(t, a, 3), stream_at(a, 4));

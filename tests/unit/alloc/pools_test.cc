@@ -203,6 +203,33 @@ TEST_CASE(
   CHECK(rig.allocator.segments().size() == 2);
 }
 
+TEST_CASE("what cannot be done with a pool changes nothing") {
+  Rig rig;
+  const auto act = [&rig](PoolAction action, std::uint64_t pool) {
+    const Instruction each{pool, static_cast<RequestId>(action), 0, 1, 0, Verb::kPool, 0};
+    CHECK(rig.allocator.execute(std::span(&each, 1)) == 1);
+  };
+  constexpr std::uint32_t kLast = static_cast<std::uint32_t>(PoolAction::kEmptyCache);
+  for (std::uint32_t first = 0; first <= kLast; ++first) {
+    for (std::uint32_t second = 0; second <= kLast; ++second) {
+      for (std::uint32_t third = 0; third <= kLast; ++third) {
+        const std::uint64_t pool = 1 + (first * (kLast + 1) + second) * (kLast + 1) + third;
+        for (const std::uint32_t each : {first, second, third, second})
+          act(static_cast<PoolAction>(each), pool);
+        const RequestId id = 7;
+        REQUIRE(rig.allocator.allocate(id, kMiB, 1, 0));
+        rig.allocator.free(id);
+        for (const PoolAction each :
+             {PoolAction::kEndRoute, PoolAction::kReturnThread, PoolAction::kRelease,
+              PoolAction::kRelease, PoolAction::kRelease, PoolAction::kRelease})
+          act(each, pool);
+        rig.allocator.empty_cache();
+        REQUIRE(rig.allocator.segments().empty());
+      }
+    }
+  }
+}
+
 TEST_CASE("a stream that joins a capture goes to its pool until the capture ends") {
   Rig rig;
   const auto act = [&rig](PoolAction action, StreamId stream) {

@@ -14,6 +14,7 @@ from torch.cuda.streams import _capturing
 ) = range(13)
 
 _made = [0, 0]  # pools so far: by captures, by programs
+_owners = {}  # of each pool of captures: how many
 _seeds = [lambda: None]  # a weak reference to those of the graphs that are there
 
 
@@ -33,10 +34,12 @@ class _Owner:
 
     def __init__(self, pool, device):
         self.pool, self.device = pool, device
+        _owners[pool] = _owners.get(pool, 0) + 1
 
     def release(self):
         if self.pool is not None:
             _use_pool(_RELEASE, self.pool, self.device)
+            _owners[self.pool] -= 1
         self.pool = None
 
     def __del__(self):
@@ -88,6 +91,8 @@ class CUDAGraph:
                 "(However, after capture, it's ok to replay them on the default stream.)"
             )
         self._pool = _new_pool(False) if pool is None or pool == (0, 0) else tuple(pool)
+        if _owners.get(self._pool) == 0:
+            raise RuntimeError("the memory pool is gone: no graph that captured into it is left")
         self._device = stream.device_index
         _use_pool(_CAPTURE, self._pool, self._device, stream._index)
         _capturing.append((self, [stream._index]))

@@ -41,7 +41,7 @@ class MemPool:
             _C.refuse("a MemPool with an allocator of its own is not modelled")
         self._id = graphs._new_pool(True)
         self.device = torch.cuda.current_device()
-        self._users = 1
+        self._users, self._is_routed = 1, False
         graphs._use_pool(graphs._CREATE, self._id, self.device)
         if use_on_oom:
             graphs._use_pool(graphs._SERVE_ON_OOM, self._id, self.device)
@@ -70,6 +70,9 @@ class use_mem_pool:
         self._pool, self._device = pool, _device_index(device)
 
     def __enter__(self):
+        if self._pool._is_routed:
+            raise RuntimeError("beginAllocateToPool: already recording to mempool_id")
+        self._pool._is_routed = True
         graphs._use_pool(graphs._ROUTE, self._pool.id, self._device)
         self._pool._users += 1
 
@@ -77,6 +80,7 @@ class use_mem_pool:
         graphs._use_pool(graphs._END_ROUTE, self._pool.id, self._device)
         graphs._use_pool(graphs._RELEASE, self._pool.id, self._device)
         self._pool._users -= 1
+        self._pool._is_routed = False
         return False
 
 
