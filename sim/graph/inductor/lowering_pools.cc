@@ -10,8 +10,6 @@
 
 namespace tidemark::graph::inductor {
 
-using ops::Dims;
-using ops::ScalarType;
 
 namespace {
 

@@ -72,7 +72,7 @@ Value parse_integer(Interp& in, const std::string& text, int base) {
 Value make_integer(Interp& in, ClassObject& /*type*/, CallArgs& args) {
   at_most(in, args, "int", 2);
   if (args.positional == 0) return Value::integer(0);
-  const Value value = plain_of(args.values[0]);
+  Value value = plain_of(args.values[0]);
   const Value* base = args.keyword(in.intern("base"));
   if (base == nullptr && args.positional == 2) base = &args.values[1];
   if (base != nullptr) {

@@ -550,7 +550,7 @@ std::string WideInteger::format(Interp& interp, std::string_view spec) {
   }
   if (zeros && aligned.empty() && sign.size() + digits.size() < width)
     digits.insert(0, width - sign.size() - digits.size(), '0');
-  const std::string text = sign + digits;
+  std::string text = sign + digits;
   if (text.size() >= width) return text;
   return interp.format(interp.str(text), (aligned.empty() ? ">" : aligned) + std::to_string(width));
 }

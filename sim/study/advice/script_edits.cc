@@ -20,7 +20,6 @@ using lang::Edit;
 using lang::Expr;
 using lang::ExprKind;
 using lang::FunctionStmt;
-using lang::NameExpr;
 using lang::Place;
 using lang::Stmt;
 using lang::StmtKind;
@@ -406,6 +405,7 @@ Edited checkpoint(const ScenarioSource& source, const Scenario& scenario) {
   }
   std::vector<FileEdits> edits;
   std::string names;
+  edits.reserve(files.size());
   for (const UserFile& file : files) edits.push_back({&file, {}});
   for (const OwnModule& module : repeated_modules(files)) {
     const UserCode& code = *module.file->code;

@@ -187,6 +187,7 @@ std::vector<TrainingStep> training_steps(const std::vector<UserFile>& files) {
 std::vector<FileEdits> forwards_within(const std::vector<UserFile>& files, std::string_view header,
                                        std::string_view import) {
   std::vector<FileEdits> all;
+  all.reserve(files.size());
   for (const UserFile& file : files) all.push_back({&file, {}});
   for (const TrainingStep& step : training_steps(files)) {
     const UserCode& code = *step.file->code;
