@@ -429,7 +429,8 @@ void Decomposer::convert(NodeId id) {
       keep_transposed(id);
       return;
     case NodeKind::kCat:
-      if (node.name == "stack") {
+      // The gradient of an unbind is a stack.
+      if (node.name == "stack" || in_.nodes[node.inputs.front()].sizes.size() < node.sizes.size()) {
         stack(id);
       } else if (node.inputs.size() == 1) {
         copy(id);

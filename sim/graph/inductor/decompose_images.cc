@@ -304,10 +304,8 @@ void Decomposer::convolution_backward(NodeId id) {
   NodeId sum = kNoNode;
   if (bias != kNoNode) {
     const NodeId g = inputs_of(id).front();
-    const ScalarType dtype = in_.nodes[bias].dtype;
-    const bool widens = under_autocast_ && ops::is_floating(dtype) && ops::element_bytes(dtype) < 4;
-    sum = builder_.reduce("sum", g, all_but_channels(out_.nodes[g]), false,
-                          widens ? ScalarType::kFloat32 : dtype);
+    // Below autocast, which widens other sums.
+    sum = builder_.reduce("sum", g, all_but_channels(out_.nodes[g]), false, in_.nodes[bias].dtype);
   }
   keep(id);
   if (bias == kNoNode) return;
@@ -325,7 +323,7 @@ void Decomposer::convolution_backward(NodeId id) {
         effect.kind == Effect::Kind::kAllocate || effect.kind == Effect::Kind::kFree;
     return is_memory && std::find(gone.begin(), gone.end(), effect.storage) != gone.end();
   });
-  gives(bias, builder_.convert(sum, in_.nodes[bias].dtype));
+  gives(bias, sum);
 }
 
 void Decomposer::max_pool(NodeId id) {

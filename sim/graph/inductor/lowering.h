@@ -84,7 +84,7 @@ class Lowering {
   void moments(NodeId id);
   void library(NodeId id, std::size_t parts);
   void convolution(NodeId id);
-  void drop_copies(NodeId id, bool is_last);
+  void copy_operands(NodeId id, bool is_last);
   void product(NodeId id);
   void concatenate(NodeId id);
   [[nodiscard]] bool joins_in_loop(NodeId id) const;

@@ -336,28 +336,6 @@ bool Lowering::are_channels_last(NodeId x, NodeId weight) const {
                                  strides_of(values_[weight]));
 }
 
-/// Operands that lie as a convolution wants them are not copied by it.
-void Lowering::drop_copies(NodeId id, bool is_last) {
-  const GraphNode& node = nodes_[id];
-  for (const Effect& effect : node.effects) {
-    if (effect.kind != Effect::Kind::kAllocate) continue;
-    const bool is_scratch =
-        std::any_of(node.effects.begin(), node.effects.end(), [&](const Effect& other) {
-          return other.kind == Effect::Kind::kFree && other.storage == effect.storage;
-        });
-    bool is_copy = false;
-    bool is_needed = false;
-    for (const NodeId input : node.inputs) {
-      const Dims& sizes = nodes_[input].sizes;
-      if (sizes.size() != 4 || bytes_of(nodes_[input]) != effect.bytes) continue;
-      is_copy = true;
-      is_needed = is_needed || !lies_as(sizes, strides_of(values_[input]),
-                                        is_last ? channels_last(sizes) : dense_strides(sizes));
-    }
-    if (is_scratch && is_copy && !is_needed) program.dropped.emplace_back(id, effect.storage);
-  }
-}
-
 /// A convolution: its operands lie as it is fastest, and its bias is a loop of its own. Source:
 /// torch's kernel/conv.py.
 void Lowering::convolution(NodeId id) {
@@ -380,13 +358,15 @@ void Lowering::convolution(NodeId id) {
   bool is_last = is_laid_out || (is_2d && are_channels_last(x, weight));
   for (const NodeId operand_id : {x, weight}) {
     const Dims& sizes = nodes_[operand_id].sizes;
+    // Of other ranks: in the order of the result.
+    if (!is_2d) require_order(operand_id, fake_strides_[id]);
     if (is_2d) require_order(operand_id, is_last ? channels_last(sizes) : dense_strides(sizes));
   }
   Operation operation;
   operation.node = id;
   for (const NodeId operand_id : {x, weight}) operation.reads.push_back(realized(operand_id));
   if (is_laid_out) is_last = are_channels_last(x, weight);
-  drop_copies(id, is_last);
+  copy_operands(id, is_last);
   values_[x] = x_before;
   values_[weight] = weight_before;
   Buffer buffer;
@@ -425,7 +405,7 @@ void Lowering::library(NodeId id, std::size_t parts) {
       operation.reads.push_back(boxes_[values_[input].box].buffer);
     }
     is_last = are_channels_last(node.inputs[1], node.inputs[2]);
-    drop_copies(id, is_last);
+    copy_operands(id, is_last);
     for (std::size_t i = 0; i < before.size(); ++i) values_[node.inputs[i]] = before[i];
   }
   for (const NodeId input : node.inputs) {

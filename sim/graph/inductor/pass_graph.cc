@@ -245,7 +245,77 @@ NodeId product_of_sum(const PassGraph& pass, const std::vector<std::vector<NodeI
 
 }  // namespace
 
+namespace {
+
+/// Puts what a node reads right before it, from the last node on, where nobody behind it reads it:
+/// source: torch's reorder_for_locality. Parts stay where they are, and what lies behind the first
+/// write into an input.
+std::vector<NodeId> local_order(const PassGraph& pass) {
+  const std::vector<GraphNode>& nodes = pass.graph.nodes;
+  const auto count = static_cast<NodeId>(nodes.size());
+  // A list that begins and ends at `count`.
+  std::vector<NodeId> before(count + 1U);
+  std::vector<NodeId> behind(count + 1U);
+  for (NodeId id = 0; id <= count; ++id) {
+    before[id] = id == 0 ? count : id - 1;
+    behind[id] = id == count ? 0 : id + 1;
+  }
+  const auto users = pass.graph.users();
+  std::vector<bool> is_seen(count);
+  const auto put_before = [&](NodeId at, NodeId id) {
+    const bool stays = nodes[id].kind == NodeKind::kInput || nodes[id].kind == NodeKind::kPart;
+    const bool is_read_before = std::any_of(users[id].begin(), users[id].end(),
+                                            [&](NodeId user) { return !is_seen[user]; });
+    if (stays || is_read_before || before[at] == id) return;
+    behind[before[id]] = behind[id];
+    before[behind[id]] = before[id];
+    before[id] = before[at];
+    behind[id] = at;
+    behind[before[id]] = id;
+    before[at] = id;
+  };
+  const auto is_write = [](const GraphNode& node) { return node.name == "copy_"; };
+  bool is_behind_writes = std::any_of(nodes.begin(), nodes.end(), is_write);
+  if (!is_behind_writes) {
+    for (const NodeId id : pass.outputs) {
+      if (id != kNoNode) put_before(count, id);
+    }
+  }
+  const auto first_write =
+      static_cast<NodeId>(std::find_if(nodes.begin(), nodes.end(), is_write) - nodes.begin());
+  for (NodeId id = before[count]; id != count; id = before[id]) {
+    is_seen[id] = true;
+    if (is_behind_writes) {
+      is_behind_writes = id != first_write;
+      continue;
+    }
+    for (const NodeId input : nodes[id].inputs) put_before(id, input);
+  }
+  std::vector<NodeId> order;
+  order.reserve(count);
+  for (NodeId id = behind[count]; id != count; id = behind[id]) order.push_back(id);
+  return order;
+}
+
+void put_in_order(PassGraph& pass, const std::vector<NodeId>& order) {
+  PassGraph out = pass;
+  std::vector<NodeId> at(order.size());
+  for (NodeId i = 0; i < order.size(); ++i) at[order[i]] = i;
+  for (NodeId i = 0; i < order.size(); ++i) {
+    out.graph.nodes[i] = std::move(pass.graph.nodes[order[i]]);
+    for (NodeId& input : out.graph.nodes[i].inputs) input = at[input];
+    out.labels[i] = std::move(pass.labels[order[i]]);
+    out.places[i] = pass.places[order[i]];
+  }
+  for (NodeId& id : out.inputs) id = at[id];
+  for (NodeId& id : out.outputs) id = id == kNoNode ? id : at[id];
+  pass = std::move(out);
+}
+
+}  // namespace
+
 void rewrite_pass(PassGraph& pass) {
+  if (pass.is_inference) put_in_order(pass, local_order(pass));
   const auto users = pass.graph.users();
   std::vector<bool> is_output(pass.graph.nodes.size());
   for (const NodeId id : pass.outputs) {
