@@ -53,6 +53,8 @@ constexpr Formula kFormulas[] = {
     {"rsub", "", "sub x #1", false},
     {"leaky_relu", "", "a = gt x #0; b = mul x #s; where a x b", true},
     {"hardtanh", "", "a = clamp_min x #a; clamp_max a #b", false},
+    {"clamp_min_backward", "", "a = ge y #m; where a x #0", false},
+    {"clamp_max_backward", "", "a = le y #m; where a x #0", false},
     {"relu6", "", "a = clamp_min x #a; clamp_max a #b", false},
     {"hardtanh_backward", "", "a = le y #a; b = ge y #b; c = bitwise_or a b; where c x #0", true},
     {"leaky_relu_backward", "", "a = gt y #0; b = mul x #s; where a x b", true},

@@ -39,6 +39,17 @@ class CopyWriter {
     }
     return true;
   }
+  /// Has the second asked for where the first is, if that comes before.
+  void swap(StorageId first, StorageId second) {
+    const auto place = [this](StorageId storage) {
+      return std::find_if(rest_.begin(), rest_.end(), [storage](const Effect& effect) {
+        return effect.kind == Effect::Kind::kAllocate && effect.storage == storage;
+      });
+    };
+    const auto a = place(first);
+    const auto b = place(second);
+    if (a < b && b != rest_.end()) std::iter_swap(a, b);
+  }
   /// Whether it asks for this memory. Then all before it is written.
   bool write_to(StorageId storage) {
     for (std::size_t i = next_; i < rest_.size(); ++i) {
@@ -120,6 +131,9 @@ void Lowering::copy_operands(NodeId id, bool is_last) {
     }
     const NodeId x = node.inputs[1];
     const NodeId weight = node.inputs[2];
+    const bool is_depthwise = nodes_[weight].sizes[1] == 1 && nodes_[x].sizes[1] > 1 &&
+                              node.call.find("transpose") == std::string_view::npos;
+    if (is_depthwise && is_last) writer.swap(results[1], results[0]);
     if (results[1] != kNoStorage && !lies(x, is_last)) writer.copy(nodes_[x]);
     if (!lies(node.inputs[0], is_last)) writer.copy(nodes_[node.inputs[0]]);
     if (results[0] != kNoStorage && writer.write_to(results[0])) {

@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "sim/graph/inductor/graph_builder.h"
+#include "sim/graph/inductor/index.h"
+
 namespace tidemark::graph::inductor {
 
 namespace {
@@ -58,6 +61,12 @@ std::vector<std::string> labels_of(const NodeGraph& joint,
     const bool is_narrow = ops::is_floating(node.dtype) && ops::element_bytes(node.dtype) < 4;
     if (is_narrow && node.name == "addmm") counts["convert_element_type"] += 3;
     if (is_narrow && (node.name == "mm" || node.name == "bmm")) counts["convert_element_type"] += 2;
+    // Python's own names are taken. Source: torch.fx's _Namespace.
+    static constexpr std::string_view kTaken[] = {"sum", "pow", "abs",   "max",  "min",
+                                                  "all", "any", "round", "slice"};
+    if (counts[node.name] == 0 &&
+        std::find(std::begin(kTaken), std::end(kTaken), node.name) != std::end(kTaken))
+      counts[node.name] = 1;
     const int count = counts[node.name]++;
     labels.push_back(
         count == 0 && !is_input ? base : fmt::format("{}_{}", base, count + (is_input ? 1 : 0)));
@@ -107,6 +116,62 @@ std::vector<std::size_t> count_users(const NodeGraph& graph) {
 bool is_float(ops::ScalarType dtype) { return ops::is_floating(dtype); }
 
 }  // namespace
+
+namespace {
+
+bool is_batch_of_one(const NodeGraph& graph, const GraphNode& node) {
+  const auto is_one = [&](NodeId input) { return graph.nodes[input].sizes[0] == 1; };
+  return node.name == "bmm" && node.inputs.size() == 2 && node.device.is_cuda() &&
+         std::all_of(node.inputs.begin(), node.inputs.end(), is_one);
+}
+
+}  // namespace
+
+void drop_batches_of_one(NodeGraph& joint, std::vector<std::string>& labels,
+                         std::vector<NodeId>& places) {
+  const auto is_here = [&](const GraphNode& node) { return is_batch_of_one(joint, node); };
+  auto left = std::count_if(joint.nodes.begin(), joint.nodes.end(), is_here);
+  if (left == 0) return;
+  NodeGraph out;
+  out.roles = joint.roles;
+  GraphBuilder builder(out);
+  std::vector<std::string> names;
+  std::vector<NodeId> at(joint.nodes.size());
+  for (NodeId id = 0; id < joint.nodes.size(); ++id) {
+    GraphNode node = joint.nodes[id];
+    const bool is_one = is_here(node);
+    for (NodeId& input : node.inputs) input = at[input];
+    if (!is_one) {
+      out.nodes.push_back(std::move(node));
+      names.push_back(std::move(labels[id]));
+      at[id] = static_cast<NodeId>(out.nodes.size() - 1);
+      continue;
+    }
+    // The last of them is found first.
+    const std::string number = --left == 0 ? std::string() : fmt::format("_{}", left);
+    builder.module = node.module;
+    builder.region = node.region;
+    for (NodeId& input : node.inputs) {
+      input = builder.squeeze(input, {0});
+      names.push_back("squeeze_dim" + number);
+    }
+    node.name = "mm";
+    node.sizes = {node.sizes[1], node.sizes[2]};
+    node.strides = dense_strides(node.sizes);
+    const NodeId product = builder.add(std::move(node));
+    names.push_back("mm_default" + number);
+    at[id] = builder.unsqueeze(product, 0);
+    names.push_back("unsqueeze_default" + number);
+  }
+  for (auto* list : {&joint.outputs, &joint.written, &joint.gradients, &places}) {
+    for (NodeId& id : *list) id = id == kNoNode ? id : at[id];
+  }
+  out.outputs = std::move(joint.outputs);
+  out.written = std::move(joint.written);
+  out.gradients = std::move(joint.gradients);
+  joint = std::move(out);
+  labels = std::move(names);
+}
 
 void simplify_joint(NodeGraph& joint) {
   const std::vector<std::size_t> users = count_users(joint);

@@ -1,6 +1,7 @@
 #include "sim/torch/compile/capture.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include <fmt/format.h>
@@ -300,6 +301,7 @@ void Capture::end_backward(const ops::TensorList& grads) {
       if (grad.defined() && grad.is_cuda()) mark(grad, node_of(grad));
     }
     name_single_kernel(scope);
+    name_kernels(scope);
     keep_launches(scope);
     return;
   }
@@ -361,6 +363,20 @@ void Capture::name_single_kernel(const Scope& scope) {
   });
 }
 
+/// What the kernels of a gradient are called, in their order. Source: torch's derivatives.yaml.
+void Capture::name_kernels(const Scope& scope) {
+  if (scope.name != "div_backward") return;
+  // Of the divisor: -grad * (self / other / other); then of what is divided.
+  static constexpr std::array<std::string_view, 5> kOfDivision{"div", "div", "neg", "mul", "div"};
+  std::vector<GraphNode*> kernels;
+  for (NodeId id = scope.first_node; id < graph.nodes.size(); ++id) {
+    if (graph.nodes[id].kind == NodeKind::kPointwise) kernels.push_back(&graph.nodes[id]);
+  }
+  if (kernels.size() == 1) kernels.front()->name = "div";
+  if (kernels.size() < 4 || kernels.size() > kOfDivision.size()) return;
+  for (std::size_t i = 0; i < kernels.size(); ++i) kernels[i]->name = kOfDivision[i];
+}
+
 /// The work of the whole is its last kernel's, where the kernels told none.
 void Capture::keep_launches(const Scope& scope) {
   const auto launches = [](const std::vector<Effect>& effects) {
@@ -410,9 +426,33 @@ void Capture::keeps(const Tensor& tensor) {
   Scope* scope = top();
   if (scope == nullptr || scope->kind != Scope::Kind::kOp || scope->inner > 0) return;
   if (!is_made_here(tensor) || storage_of(tensor) < scope->first_storage) return;
+  if (storages_[storage_of(tensor)].maker != kNoNode) return;
   const std::size_t before = scope->results.size();
   add_result(*scope, tensor);
   scope->kept += scope->results.size() - before;
+}
+
+/// Whether all that an operator in place asks for is a copy of what was there, which backward
+/// needs: it becomes a node of its own.
+bool Capture::clones(Scope& scope, const Tensor& tensor) {
+  const Effect asked = scope.effects.front();
+  const auto is_other = [&](const Effect& effect) {
+    return effect.kind != Effect::Kind::kLaunch && effect.storage != asked.storage;
+  };
+  if (asked.kind != Effect::Kind::kAllocate || asked.bytes != tensor.bytes() ||
+      scope.effects.size() > 2 || std::any_of(scope.effects.begin(), scope.effects.end(), is_other))
+    return false;
+  GraphNode copy;
+  copy.name = "clone";
+  copy.kind = NodeKind::kCopy;
+  copy.inputs = {node_of(tensor)};
+  describe(copy, tensor);
+  copy.storage = asked.storage;
+  copy.effects = {asked};
+  storages_[asked.storage].maker = add_node(std::move(copy));
+  scope.effects.clear();
+  scope.kernels.clear();
+  return true;
 }
 
 void Capture::writes(const Tensor& tensor) {
@@ -420,7 +460,8 @@ void Capture::writes(const Tensor& tensor) {
   if (scope == nullptr || scope->inner > 0 || !tensor.is_cuda()) return;
   const bool is_whole = tensor.bytes() == tensor->storage->bytes() && tensor->offset == 0;
   if (!is_whole) refuse(fmt::format("{} in place into a part of a tensor", scope->name));
-  if (!scope->effects.empty()) refuse(fmt::format("{} in place", scope->name));
+  if (!scope->effects.empty() && !clones(*scope, tensor))
+    refuse(fmt::format("{} in place", scope->name));
   if (tensor->view_base && c_.grad_enabled() && is_made_here(tensor))
     refuse(fmt::format("{} in place into a view", scope->name));
   if (!is_made_here(tensor) && tensor.requires_grad())
