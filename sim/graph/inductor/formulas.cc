@@ -22,11 +22,10 @@ constexpr std::string_view kGeluBackward =
     "f = mul e #-0.5; g = exp f; h = mul g #0.3989422804014327; i = mul y h; j = add d i; mul x j";
 
 constexpr std::string_view kMish =
-    "a = mul x #beta; b = exp a; c = log1p b; d = div c #beta; e = gt a #20; f = where e x d; "
-    "g = tanh f; mul x g";
+    "b = exp x; c = log1p b; e = gt x #20; f = where e x c; g = tanh f; mul x g";
 constexpr std::string_view kMishBackward =
-    "a = mul y #beta; b = exp a; c = log1p b; d = div c #beta; e = gt a #20; f = where e y d; "
-    "t = tanh f; s = sigmoid y; u = mul y s; v = mul t t; w = sub v #1r; o = mul u w; "
+    "b = exp y; c = log1p b; e = gt y #20; f = where e y c; t = tanh f; s = sigmoid y; u = mul y "
+    "s; v = mul t t; w = sub v #1r; o = mul u w; "
     "p = add t o; mul x p";
 constexpr std::string_view kEluBackward =
     "a = le y #0; b = mul x #in; c = mul b #negative; d = mul y #in; e = exp d; f = mul c e; "
