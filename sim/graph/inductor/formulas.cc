@@ -28,8 +28,8 @@ constexpr std::string_view kMishBackward =
     "s; v = mul t t; w = sub v #1r; o = mul u w; "
     "p = add t o; mul x p";
 constexpr std::string_view kEluBackward =
-    "a = le y #0; b = mul x #in; c = mul b #negative; d = mul y #in; e = exp d; f = mul c e; "
-    "g = mul x #scale; where a f g";
+    "a = le y #0; b = mul x #one; c = mul b #negative; d = mul y #one; e = exp d; f = mul c e; "
+    "where a f b";
 
 /// Source: docs/rules/compile.md#1.
 constexpr Formula kFormulas[] = {
@@ -64,9 +64,7 @@ constexpr Formula kFormulas[] = {
      true},
     {"mish", "", kMish, true},
     {"mish_backward", "", kMishBackward, true},
-    {"elu", "",
-     "a = gt x #0; b = mul x #scale; c = mul x #in; d = expm1 c; e = mul d #alpha; where a b e",
-     true},
+    {"elu", "", "a = gt x #0; b = mul x #1.0; d = expm1 b; e = mul d #alpha; where a b e", true},
     {"elu_backward", "", kEluBackward, true},
     {"hardswish", "", "a = add x #3; b = clamp_min a #0; c = clamp_max b #6; d = mul x c; div d #6",
      true},

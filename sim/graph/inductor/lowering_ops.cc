@@ -248,8 +248,9 @@ void Lowering::index_put(NodeId id) {
   const NodeId into = node.inputs[0];
   const NodeId places = node.inputs[1];
   const NodeId values = node.inputs[2];
-  realize(values_[into].box);
-  freeze(values_[into].box);
+  // Into a copy, which only what reads it elsewhere tells from the operand.
+  const BoxId copy = copy_of(into);
+  freeze(copy);
   auto loops = std::make_shared<Loops>();
   loops->sizes = nodes_[values].sizes;
   loops->dtype = node.dtype;
@@ -261,7 +262,7 @@ void Lowering::index_put(NodeId id) {
     const Value place = load_as(trace, by, first, by.dtype);
     return trace.op("scatter", {load_as(trace, x, at, as), place});
   };
-  const BufferId target = boxes_[values_[into].box].buffer;
+  const BufferId target = boxes_[copy].buffer;
   Buffer buffer = program.buffers[target];
   buffer.changes = target;
   buffer.is_flexible = false;

@@ -276,6 +276,10 @@ bool Capture::clones(Scope& scope, const Tensor& tensor) {
   storages_[asked.storage].maker = add_node(std::move(copy));
   scope.effects.clear();
   scope.kernels.clear();
+  const auto is_copy = [&](const Tensor& result) {
+    return is_made_here(result) && storage_of(result) == asked.storage;
+  };
+  scope.kept -= static_cast<std::size_t>(std::erase_if(scope.results, is_copy));
   return true;
 }
 
