@@ -437,6 +437,7 @@ void Decomposer::convert(NodeId id) {
       return;
     case NodeKind::kProduct:
       keep(id);
+      if (node.name == "mm" && node.sizes.size() == 3) out_.nodes[at_[id]].name = "bmm";
       keep_transposed(id);
       return;
     case NodeKind::kCat:
