@@ -228,6 +228,7 @@ bool Decomposer::made_of_reductions(NodeId id) {
     out_.nodes[both].has_parts = true;
     const Dims sizes = out_.nodes[both].sizes;
     made = builder_.part(both, 0, sizes, dense_strides(sizes), as);
+    out_.nodes[made].name = "var";  // one operator there
     if (name == "std") made = builder_.pointwise("sqrt", {made});
   }
   gives(id, builder_.convert(made, node.dtype));
