@@ -394,6 +394,39 @@ void Lowering::convolution(NodeId id) {
   give(id, add_box(id, std::move(loops), kNoBuffer));
 }
 
+/// A mask of attention in memory: its rows begin at multiples of eight elements, what is repeated
+/// is there once. Source: torch's sdpa_constraint.
+BufferId Lowering::aligned_mask(NodeId id) {
+  constexpr std::int64_t kAlignment = 8;
+  const Dims& sizes = nodes_[id].sizes;
+  Dims strides = Dims::filled(sizes.size(), 1);
+  std::int64_t stride = 1;
+  for (std::size_t i = sizes.size() - 1; i-- > 0;) {
+    if (strides[i + 1] != 0) stride *= sizes[i + 1];
+    if (fake_strides_[id][i] == 0 && strides[i + 1] % kAlignment == 0) {
+      strides[i] = 0;
+      continue;
+    }
+    stride = (stride + kAlignment - 1) / kAlignment * kAlignment;
+    strides[i] = stride;
+  }
+  const View before = values_[id];
+  // What is in memory stays there if it is aligned.
+  const auto is_aligned = [&](const Dims& of) {
+    for (std::size_t i = 0; i + 1 < of.size(); ++i) {
+      if (of[i] % kAlignment != 0) return false;
+    }
+    return of.back() == 1 || sizes.back() <= 1;
+  };
+  const bool is_there =
+      boxes_[before.box].loops == nullptr && is_strided(before) && is_aligned(strides_of(before));
+  if (is_there) return realized(id);
+  give_copy(id, strides, false);
+  const BufferId copy = boxes_[values_[id].box].buffer;
+  values_[id] = before;
+  return copy;
+}
+
 /// A kernel of a library that asks for its memory itself.
 void Lowering::library(NodeId id, std::size_t parts) {
   const GraphNode& node = nodes_[id];
@@ -413,9 +446,12 @@ void Lowering::library(NodeId id, std::size_t parts) {
     copy_operands(id, is_last);
     for (std::size_t i = 0; i < before.size(); ++i) values_[node.inputs[i]] = before[i];
   }
+  const bool has_mask =
+      node.name == "_scaled_dot_product_efficient_attention" && node.inputs.size() > 3;
   for (const NodeId input : node.inputs) {
     if (is_gradient) break;
-    const BufferId buffer = realized(input);
+    const bool is_mask = has_mask && input == node.inputs[3];
+    const BufferId buffer = is_mask ? aligned_mask(input) : realized(input);
     if (std::find(operation.reads.begin(), operation.reads.end(), buffer) == operation.reads.end())
       operation.reads.push_back(buffer);
   }
