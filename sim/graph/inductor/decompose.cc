@@ -327,9 +327,11 @@ void Decomposer::fill(NodeId id) {
     gives(id, out_.nodes[drawn].dtype == node.dtype ? drawn : builder_.convert(drawn, node.dtype));
     return;
   }
-  const NodeId made =
-      builder_.fill(node.name == "arange" ? "iota" : "full", node.sizes, node.dtype, node.call);
-  out_.nodes[made].settings = node.settings;
+  // Zeros are the same whoever asks for them.
+  const bool are_zeros = node.name.find("zeros") != std::string_view::npos;
+  const NodeId made = builder_.fill(node.name == "arange" ? "iota" : "full", node.sizes, node.dtype,
+                                    are_zeros ? "#0" : node.call);
+  if (!are_zeros) out_.nodes[made].settings = node.settings;
   gives(id, made);
 }
 
