@@ -138,13 +138,8 @@ CompiledPass compile_pass(PassGraph pass, const DeviceShape& device, SizeHints& 
   out.results = lowering.program.results;
   out.buffers = lowering.program.buffers;
   out.pass = std::move(pass);
-  for (const auto& [node, storage] : lowering.program.dropped) {
-    std::erase_if(out.pass.graph.nodes[node].effects, [gone = storage](const Effect& effect) {
-      const bool is_memory =
-          effect.kind == Effect::Kind::kAllocate || effect.kind == Effect::Kind::kFree;
-      return is_memory && effect.storage == gone;
-    });
-  }
+  for (auto& [node, effects] : lowering.program.effects)
+    out.pass.graph.nodes[node].effects = std::move(effects);
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/graph/inductor/decomposer.h"
+#include "sim/graph/inductor/index.h"
 #include "sim/ops/context.h"
 
 namespace tidemark::graph::inductor {
@@ -188,10 +189,14 @@ void Decomposer::element_wise(NodeId id) {
   if (!is_kept(name) && !is_product) remember(name);
   std::vector<NodeId> inputs = inputs_of(id);
   if (inputs.empty()) refuse(node.name);
-  const NodeId result =
-      builder_.pointwise(is_product ? "mul" : name, std::move(inputs), node.call, node.numbers);
+  // A gradient's step is the same operator as the program's.
+  const bool says_all =
+      node.numbers == 0 && (name == "mul" || name == "neg" || name == "exp" ||
+                            (name == "div" && node.call.find("ounding") == std::string_view::npos));
+  const NodeId result = builder_.pointwise(is_product ? "mul" : name, std::move(inputs),
+                                           says_all ? std::string_view() : node.call, node.numbers);
   GraphNode& made = out_.nodes[result];
-  made.settings = node.settings;
+  if (!says_all) made.settings = node.settings;
   made.dtype = node.dtype;
   made.sizes = node.sizes;
   gives(id, result);
@@ -322,9 +327,11 @@ void Decomposer::fill(NodeId id) {
     gives(id, out_.nodes[drawn].dtype == node.dtype ? drawn : builder_.convert(drawn, node.dtype));
     return;
   }
-  const NodeId made =
-      builder_.fill(node.name == "arange" ? "iota" : "full", node.sizes, node.dtype, node.call);
-  out_.nodes[made].settings = node.settings;
+  // Zeros are the same whoever asks for them.
+  const bool are_zeros = node.name.find("zeros") != std::string_view::npos;
+  const NodeId made = builder_.fill(node.name == "arange" ? "iota" : "full", node.sizes, node.dtype,
+                                    are_zeros ? "#0" : node.call);
+  if (!are_zeros) out_.nodes[made].settings = node.settings;
   gives(id, made);
 }
 
@@ -417,8 +424,14 @@ void Decomposer::convert(NodeId id) {
   switch (node.kind) {
     case NodeKind::kInput:
     case NodeKind::kTangent:
+      keep(id);
+      return;
     case NodeKind::kView:
       keep(id);
+      // What autograd repeats says no name of its own.
+      if (node.name == "view" && at_[id] != kNoNode &&
+          product(node.sizes) > product(out_.nodes[out_.nodes[at_[id]].inputs.front()].sizes))
+        out_.nodes[at_[id]].name = "expand";
       return;
     case NodeKind::kPart:
       if (at_[node.inputs.front()] == kNoNode) refuse(in_.nodes[node.inputs.front()].name);
@@ -426,10 +439,12 @@ void Decomposer::convert(NodeId id) {
       return;
     case NodeKind::kProduct:
       keep(id);
+      if (node.name == "mm" && node.sizes.size() == 3) out_.nodes[at_[id]].name = "bmm";
       keep_transposed(id);
       return;
     case NodeKind::kCat:
-      if (node.name == "stack") {
+      // The gradient of an unbind is a stack.
+      if (node.name == "stack" || in_.nodes[node.inputs.front()].sizes.size() < node.sizes.size()) {
         stack(id);
       } else if (node.inputs.size() == 1) {
         copy(id);

@@ -98,6 +98,26 @@ bool Decomposer::anywhere(NodeId id) {
     adds_where(id, 0, std::move(places));
     return true;
   }
+  if (node.name == "index_add_backward" || node.name == "scatter_add_backward") {
+    // What was added is read for its sizes alone.
+    const auto places = std::find_if(inputs.begin() + 1, inputs.end(), [&](NodeId input) {
+      return !ops::is_floating(out_.nodes[input].dtype);
+    });
+    if (places == inputs.end()) return false;
+    const bool is_gather = node.name == "scatter_add_backward";
+    const NodeId made = builder_.opaque(is_gather ? "gather" : "index_select", {inputs[0], *places},
+                                        node.sizes, node.dtype);
+    const std::vector<std::int64_t> numbers = numbers_in(node.call);
+    const auto rank = static_cast<std::int64_t>(node.sizes.size());
+    const std::int64_t dim = numbers.empty() ? rank - 1 : numbers.front();
+    if (is_gather) {
+      out_.nodes[made].dims = {dim < 0 ? dim + rank : dim};
+    } else {
+      out_.nodes[made].dims = {1, 0};
+    }
+    gives(id, made);
+    return true;
+  }
   if (is_among(kScattering, node.name)) {
     NodeId places = kNoNode;
     NodeId values = kNoNode;
@@ -208,6 +228,7 @@ bool Decomposer::made_of_reductions(NodeId id) {
     out_.nodes[both].has_parts = true;
     const Dims sizes = out_.nodes[both].sizes;
     made = builder_.part(both, 0, sizes, dense_strides(sizes), as);
+    out_.nodes[made].name = "var";  // one operator there
     if (name == "std") made = builder_.pointwise("sqrt", {made});
   }
   gives(id, builder_.convert(made, node.dtype));

@@ -197,11 +197,12 @@ NodeId Decomposer::reshape(NodeId x, const Dims& sizes) {
 void Decomposer::group_norm(NodeId id) {
   const std::vector<NodeId> inputs = inputs_of(id);
   const std::vector<NodeId> parts = parts_of(id);
-  if (parts.size() < 3) refuse("group norm");
+  // Without gradients the statistics are nobody's: the call says how many groups there are.
+  const std::vector<std::int64_t> numbers = numbers_in(in_.nodes[id].call);
+  if (parts.size() < 3 && (!parts.empty() || numbers.empty())) refuse("group norm");
   const ScalarType dtype = out_.nodes[inputs[0]].dtype;
   const Dims sizes = out_.nodes[inputs[0]].sizes;
-  const Dims of_groups = in_.nodes[parts[1]].sizes;
-  const std::int64_t groups = of_groups[1];
+  const std::int64_t groups = parts.empty() ? numbers[0] : in_.nodes[parts[1]].sizes[1];
   const std::int64_t inner = product(sizes) / (sizes[0] * sizes[1]);
   const NodeId x = reshape(builder_.convert(inputs[0], ScalarType::kFloat32),
                            {sizes[0], groups, sizes[1] / groups, inner});
@@ -222,7 +223,8 @@ void Decomposer::group_norm(NodeId id) {
   };
   if (inputs.size() > 1) result = builder_.pointwise("mul", {result, widened(inputs[1])});
   if (inputs.size() > 2) result = builder_.pointwise("add", {result, widened(inputs[2])});
-  gives(parts[0], builder_.convert(result, dtype));
+  gives(parts.empty() ? id : parts[0], builder_.convert(result, dtype));
+  if (parts.empty()) return;
   gives(parts[1], builder_.squeeze(builder_.convert(mean, in_.nodes[parts[1]].dtype), {2, 3}));
   gives(parts[2], builder_.squeeze(builder_.convert(scale, in_.nodes[parts[2]].dtype), {2, 3}));
 }
@@ -304,10 +306,8 @@ void Decomposer::convolution_backward(NodeId id) {
   NodeId sum = kNoNode;
   if (bias != kNoNode) {
     const NodeId g = inputs_of(id).front();
-    const ScalarType dtype = in_.nodes[bias].dtype;
-    const bool widens = under_autocast_ && ops::is_floating(dtype) && ops::element_bytes(dtype) < 4;
-    sum = builder_.reduce("sum", g, all_but_channels(out_.nodes[g]), false,
-                          widens ? ScalarType::kFloat32 : dtype);
+    // Below autocast, which widens other sums.
+    sum = builder_.reduce("sum", g, all_but_channels(out_.nodes[g]), false, in_.nodes[bias].dtype);
   }
   keep(id);
   if (bias == kNoNode) return;
@@ -325,7 +325,7 @@ void Decomposer::convolution_backward(NodeId id) {
         effect.kind == Effect::Kind::kAllocate || effect.kind == Effect::Kind::kFree;
     return is_memory && std::find(gone.begin(), gone.end(), effect.storage) != gone.end();
   });
-  gives(bias, builder_.convert(sum, in_.nodes[bias].dtype));
+  gives(bias, sum);
 }
 
 void Decomposer::max_pool(NodeId id) {

@@ -97,7 +97,6 @@ class Propagation {
     }
   }
 
-  /// Those of the first operand of the full size.
   [[nodiscard]] Dims of_operands(const GraphNode& node) const {
     NodeGraph operands;
     std::vector<NodeId> ids;
@@ -106,6 +105,7 @@ class Propagation {
       GraphNode& operand = operands.nodes.emplace_back();
       operand.sizes = nodes_[input].sizes;
       operand.strides = strides_[input];
+      operand.dtype = nodes_[input].dtype;
     }
     return pointwise_strides(operands, ids, node.sizes);
   }

@@ -22,15 +22,14 @@ constexpr std::string_view kGeluBackward =
     "f = mul e #-0.5; g = exp f; h = mul g #0.3989422804014327; i = mul y h; j = add d i; mul x j";
 
 constexpr std::string_view kMish =
-    "a = mul x #beta; b = exp a; c = log1p b; d = div c #beta; e = gt a #20; f = where e x d; "
-    "g = tanh f; mul x g";
+    "b = exp x; c = log1p b; e = gt x #20; f = where e x c; g = tanh f; mul x g";
 constexpr std::string_view kMishBackward =
-    "a = mul y #beta; b = exp a; c = log1p b; d = div c #beta; e = gt a #20; f = where e y d; "
-    "t = tanh f; s = sigmoid y; u = mul y s; v = mul t t; w = sub v #1r; o = mul u w; "
+    "b = exp y; c = log1p b; e = gt y #20; f = where e y c; t = tanh f; s = sigmoid y; u = mul y "
+    "s; v = mul t t; w = sub v #1r; o = mul u w; "
     "p = add t o; mul x p";
 constexpr std::string_view kEluBackward =
-    "a = le y #0; b = mul x #in; c = mul b #negative; d = mul y #in; e = exp d; f = mul c e; "
-    "g = mul x #scale; where a f g";
+    "a = le y #0; b = mul x #one; c = mul b #negative; d = mul y #one; e = exp d; f = mul c e; "
+    "where a f b";
 
 /// Source: docs/rules/compile.md#1.
 constexpr Formula kFormulas[] = {
@@ -53,6 +52,8 @@ constexpr Formula kFormulas[] = {
     {"rsub", "", "sub x #1", false},
     {"leaky_relu", "", "a = gt x #0; b = mul x #s; where a x b", true},
     {"hardtanh", "", "a = clamp_min x #a; clamp_max a #b", false},
+    {"clamp_min_backward", "", "a = ge y #m; where a x #0", false},
+    {"clamp_max_backward", "", "a = le y #m; where a x #0", false},
     {"relu6", "", "a = clamp_min x #a; clamp_max a #b", false},
     {"hardtanh_backward", "", "a = le y #a; b = ge y #b; c = bitwise_or a b; where c x #0", true},
     {"leaky_relu_backward", "", "a = gt y #0; b = mul x #s; where a x b", true},
@@ -63,9 +64,7 @@ constexpr Formula kFormulas[] = {
      true},
     {"mish", "", kMish, true},
     {"mish_backward", "", kMishBackward, true},
-    {"elu", "",
-     "a = gt x #0; b = mul x #scale; c = mul x #in; d = expm1 c; e = mul d #alpha; where a b e",
-     true},
+    {"elu", "", "a = gt x #0; b = mul x #1.0; d = expm1 b; e = mul d #alpha; where a b e", true},
     {"elu_backward", "", kEluBackward, true},
     {"hardswish", "", "a = add x #3; b = clamp_min a #0; c = clamp_max b #6; d = mul x c; div d #6",
      true},
@@ -73,6 +72,13 @@ constexpr Formula kFormulas[] = {
      "a = le y #-3; b = lt y #3; c = div y #3; d = add c #0.5; e = mul x d; f = where b e x; "
      "where a f #0",
      true},
+    {"softshrink", "",
+     "a = abs x; b = gt a #l; c = sign x; d = mul c #l; e = sub x d; f = mul x #0; where b e f",
+     true},
+    {"softshrink_backward", "", "a = abs y; b = gt a #l; where b x #0", true},
+    {"hardshrink", "", "a = abs x; b = le a #l; where b x #0", false},
+    {"hardshrink_backward", "", "a = abs y; b = le a #l; where b x #0", false},
+    {"threshold", "", "a = le x #t; where a x #v", false},
     {"hardsigmoid", "", "a = add x #3; b = clamp_min a #0; c = clamp_max b #6; div c #6", true},
     {"hardsigmoid_backward", "",
      "a = gt y #-3; b = lt y #3; c = bitwise_and a b; d = mul x #s; where c d #0", true},

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/graph/inductor/index.h"
+#include "sim/ops/tensor.h"
 
 namespace tidemark::graph::inductor {
 
@@ -46,32 +47,25 @@ StorageId GraphBuilder::new_storage() {
 
 Dims pointwise_strides(const NodeGraph& graph, const std::vector<NodeId>& inputs,
                        const Dims& sizes) {
+  const Dims dense = dense_strides(sizes);
+  const auto is_plain = [&](NodeId id) {
+    const GraphNode& node = graph.nodes[id];
+    return node.sizes.empty() || (node.sizes == sizes && node.strides == dense);
+  };
+  if (std::all_of(inputs.begin(), inputs.end(), is_plain)) return dense;
+  std::vector<ops::Tensor> tensors;
+  std::vector<const ops::Tensor*> operands;
+  tensors.reserve(inputs.size());
   for (const NodeId id : inputs) {
     const GraphNode& node = graph.nodes[id];
-    if (!(node.sizes == sizes)) continue;
-    // The operand's order of dimensions, without its gaps.
-    std::vector<std::size_t> order;
-    for (std::size_t i = 0; i < sizes.size(); ++i) order.push_back(i);
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return node.strides[a] > node.strides[b];
-    });
-    const bool is_expanded = std::any_of(order.begin(), order.end(), [&](std::size_t i) {
-      return node.strides[i] == 0 && sizes[i] > 1;
-    });
-    if (is_expanded) continue;
-    Dims strides = sizes;
-    std::int64_t stride = 1;
-    for (std::size_t i = order.size(); i-- > 0;) {
-      strides[order[i]] = stride;
-      stride *= std::max<std::int64_t>(sizes[order[i]], 1);
-    }
-    // A dimension of one element has whatever stride its place gives it.
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      if (sizes[i] == 1) strides[i] = node.strides[i];
-    }
-    return strides;
+    Ref<ops::TensorImpl> impl = make_ref<ops::TensorImpl>();
+    impl->sizes = node.sizes;
+    impl->strides = node.strides;
+    impl->dtype = node.dtype;
+    tensors.emplace_back(std::move(impl));
   }
-  return dense_strides(sizes);
+  for (const ops::Tensor& tensor : tensors) operands.push_back(&tensor);
+  return ops::iterator_strides(sizes, operands);
 }
 
 NodeId GraphBuilder::pointwise(std::string_view name, std::vector<NodeId> inputs,

@@ -47,7 +47,7 @@ class GraphBuilder {
   NodeGraph& graph_;
 };
 
-/// The strides of an element-wise result: those of its operands where they agree.
+/// The strides of an element-wise result, as TensorIterator gives them.
 ops::Dims pointwise_strides(const NodeGraph& graph, const std::vector<NodeId>& inputs,
                             const ops::Dims& sizes);
 

@@ -113,8 +113,8 @@ struct LoopProgram {
   std::vector<Buffer> buffers;
   std::vector<Operation> operations;
   std::vector<Result> results;
-  /// Copies that kernels made of operands as they lay, and that they need not make any more.
-  std::vector<std::pair<NodeId, StorageId>> dropped;
+  /// What kernels ask for otherwise than they were captured: their operands lie otherwise.
+  std::vector<std::pair<NodeId, std::vector<Effect>>> effects;
 };
 
 /// What an operation of loops reads, with its counters in order.

@@ -83,8 +83,9 @@ class Lowering {
   [[nodiscard]] NodeId sum_of_softmax(NodeId greatest) const;
   void moments(NodeId id);
   void library(NodeId id, std::size_t parts);
+  BufferId aligned_mask(NodeId id);
   void convolution(NodeId id);
-  void drop_copies(NodeId id, bool is_last);
+  void copy_operands(NodeId id, bool is_last);
   void product(NodeId id);
   void concatenate(NodeId id);
   [[nodiscard]] bool joins_in_loop(NodeId id) const;

@@ -158,9 +158,11 @@ void Lowering::concatenate(NodeId id) {
       } else {
         shifted[dim].offset -= before;
       }
-      // A place less what lies before it stays an expression of its own. Source: torch's Identity.
+      // A place less what lies before it stays an expression of its own, where it says a place at
+      // all. Source: torch's Identity.
       const std::uint64_t outer = trace.kept_apart;
-      trace.kept_apart = mixed(mixed(outer, place), static_cast<std::uint64_t>(before)) | 1U;
+      if (size != 1)
+        trace.kept_apart = mixed(mixed(outer, place), static_cast<std::uint64_t>(before)) | 1U;
       const Value read = load_as(trace, operands[i], shifted, as);
       trace.kept_apart = outer;
       values.push_back(trace.op("masked", {insides.back(), read}));

@@ -186,7 +186,11 @@ void Lowering::read_anywhere(NodeId id) {
     Value value = place;
     for (std::int64_t turn = 0; turn < reads; ++turn) {
       Indices there(x.view.sizes.size());
-      const bool is_aligned = there.size() == at.size();
+      // Which dimension is read elsewhere is seen where its size changes only.
+      const bool is_moved =
+          x.view.sizes == sizes && (name.starts_with("flip") || name.starts_with("roll") ||
+                                    name.starts_with("index") || name == "take");
+      const bool is_aligned = there.size() == at.size() && !is_moved;
       for (std::size_t d = 0; d < there.size(); ++d) {
         if (is_aligned && x.view.sizes[d] == sizes[d] && d < 2) {
           there[d] = at[d];
@@ -248,8 +252,9 @@ void Lowering::index_put(NodeId id) {
   const NodeId into = node.inputs[0];
   const NodeId places = node.inputs[1];
   const NodeId values = node.inputs[2];
-  realize(values_[into].box);
-  freeze(values_[into].box);
+  // Into a copy, which only what reads it elsewhere tells from the operand.
+  const BoxId copy = copy_of(into);
+  freeze(copy);
   auto loops = std::make_shared<Loops>();
   loops->sizes = nodes_[values].sizes;
   loops->dtype = node.dtype;
@@ -261,7 +266,7 @@ void Lowering::index_put(NodeId id) {
     const Value place = load_as(trace, by, first, by.dtype);
     return trace.op("scatter", {load_as(trace, x, at, as), place});
   };
-  const BufferId target = boxes_[values_[into].box].buffer;
+  const BufferId target = boxes_[copy].buffer;
   Buffer buffer = program.buffers[target];
   buffer.changes = target;
   buffer.is_flexible = false;
@@ -336,28 +341,6 @@ bool Lowering::are_channels_last(NodeId x, NodeId weight) const {
                                  strides_of(values_[weight]));
 }
 
-/// Operands that lie as a convolution wants them are not copied by it.
-void Lowering::drop_copies(NodeId id, bool is_last) {
-  const GraphNode& node = nodes_[id];
-  for (const Effect& effect : node.effects) {
-    if (effect.kind != Effect::Kind::kAllocate) continue;
-    const bool is_scratch =
-        std::any_of(node.effects.begin(), node.effects.end(), [&](const Effect& other) {
-          return other.kind == Effect::Kind::kFree && other.storage == effect.storage;
-        });
-    bool is_copy = false;
-    bool is_needed = false;
-    for (const NodeId input : node.inputs) {
-      const Dims& sizes = nodes_[input].sizes;
-      if (sizes.size() != 4 || bytes_of(nodes_[input]) != effect.bytes) continue;
-      is_copy = true;
-      is_needed = is_needed || !lies_as(sizes, strides_of(values_[input]),
-                                        is_last ? channels_last(sizes) : dense_strides(sizes));
-    }
-    if (is_scratch && is_copy && !is_needed) program.dropped.emplace_back(id, effect.storage);
-  }
-}
-
 /// A convolution: its operands lie as it is fastest, and its bias is a loop of its own. Source:
 /// torch's kernel/conv.py.
 void Lowering::convolution(NodeId id) {
@@ -380,13 +363,15 @@ void Lowering::convolution(NodeId id) {
   bool is_last = is_laid_out || (is_2d && are_channels_last(x, weight));
   for (const NodeId operand_id : {x, weight}) {
     const Dims& sizes = nodes_[operand_id].sizes;
+    // Of other ranks: in the order of the result.
+    if (!is_2d) require_order(operand_id, fake_strides_[id]);
     if (is_2d) require_order(operand_id, is_last ? channels_last(sizes) : dense_strides(sizes));
   }
   Operation operation;
   operation.node = id;
   for (const NodeId operand_id : {x, weight}) operation.reads.push_back(realized(operand_id));
   if (is_laid_out) is_last = are_channels_last(x, weight);
-  drop_copies(id, is_last);
+  copy_operands(id, is_last);
   values_[x] = x_before;
   values_[weight] = weight_before;
   Buffer buffer;
@@ -409,6 +394,39 @@ void Lowering::convolution(NodeId id) {
   give(id, add_box(id, std::move(loops), kNoBuffer));
 }
 
+/// A mask of attention in memory: its rows begin at multiples of eight elements, what is repeated
+/// is there once. Source: torch's sdpa_constraint.
+BufferId Lowering::aligned_mask(NodeId id) {
+  constexpr std::int64_t kAlignment = 8;
+  const Dims& sizes = nodes_[id].sizes;
+  Dims strides = Dims::filled(sizes.size(), 1);
+  std::int64_t stride = 1;
+  for (std::size_t i = sizes.size() - 1; i-- > 0;) {
+    if (strides[i + 1] != 0) stride *= sizes[i + 1];
+    if (fake_strides_[id][i] == 0 && strides[i + 1] % kAlignment == 0) {
+      strides[i] = 0;
+      continue;
+    }
+    stride = (stride + kAlignment - 1) / kAlignment * kAlignment;
+    strides[i] = stride;
+  }
+  const View before = values_[id];
+  // What is in memory stays there if it is aligned.
+  const auto is_aligned = [&](const Dims& of) {
+    for (std::size_t i = 0; i + 1 < of.size(); ++i) {
+      if (of[i] % kAlignment != 0) return false;
+    }
+    return of.back() == 1 || sizes.back() <= 1;
+  };
+  const bool is_there =
+      boxes_[before.box].loops == nullptr && is_strided(before) && is_aligned(strides_of(before));
+  if (is_there) return realized(id);
+  give_copy(id, strides, false);
+  const BufferId copy = boxes_[values_[id].box].buffer;
+  values_[id] = before;
+  return copy;
+}
+
 /// A kernel of a library that asks for its memory itself.
 void Lowering::library(NodeId id, std::size_t parts) {
   const GraphNode& node = nodes_[id];
@@ -425,12 +443,15 @@ void Lowering::library(NodeId id, std::size_t parts) {
       operation.reads.push_back(boxes_[values_[input].box].buffer);
     }
     is_last = are_channels_last(node.inputs[1], node.inputs[2]);
-    drop_copies(id, is_last);
+    copy_operands(id, is_last);
     for (std::size_t i = 0; i < before.size(); ++i) values_[node.inputs[i]] = before[i];
   }
+  const bool has_mask =
+      node.name == "_scaled_dot_product_efficient_attention" && node.inputs.size() > 3;
   for (const NodeId input : node.inputs) {
     if (is_gradient) break;
-    const BufferId buffer = realized(input);
+    const bool is_mask = has_mask && input == node.inputs[3];
+    const BufferId buffer = is_mask ? aligned_mask(input) : realized(input);
     if (std::find(operation.reads.begin(), operation.reads.end(), buffer) == operation.reads.end())
       operation.reads.push_back(buffer);
   }

@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "sim/graph/inductor/graph_builder.h"
+#include "sim/graph/inductor/index.h"
+
 namespace tidemark::graph::inductor {
 
 namespace {
@@ -58,6 +61,12 @@ std::vector<std::string> labels_of(const NodeGraph& joint,
     const bool is_narrow = ops::is_floating(node.dtype) && ops::element_bytes(node.dtype) < 4;
     if (is_narrow && node.name == "addmm") counts["convert_element_type"] += 3;
     if (is_narrow && (node.name == "mm" || node.name == "bmm")) counts["convert_element_type"] += 2;
+    // Python's own names are taken. Source: torch.fx's _Namespace.
+    static constexpr std::string_view kTaken[] = {"sum", "pow", "abs",   "max",  "min",
+                                                  "all", "any", "round", "slice"};
+    if (counts[node.name] == 0 &&
+        std::find(std::begin(kTaken), std::end(kTaken), node.name) != std::end(kTaken))
+      counts[node.name] = 1;
     const int count = counts[node.name]++;
     labels.push_back(
         count == 0 && !is_input ? base : fmt::format("{}_{}", base, count + (is_input ? 1 : 0)));
@@ -107,6 +116,62 @@ std::vector<std::size_t> count_users(const NodeGraph& graph) {
 bool is_float(ops::ScalarType dtype) { return ops::is_floating(dtype); }
 
 }  // namespace
+
+namespace {
+
+bool is_batch_of_one(const NodeGraph& graph, const GraphNode& node) {
+  const auto is_one = [&](NodeId input) { return graph.nodes[input].sizes[0] == 1; };
+  return node.name == "bmm" && node.inputs.size() == 2 && node.device.is_cuda() &&
+         std::all_of(node.inputs.begin(), node.inputs.end(), is_one);
+}
+
+}  // namespace
+
+void drop_batches_of_one(NodeGraph& joint, std::vector<std::string>& labels,
+                         std::vector<NodeId>& places) {
+  const auto is_here = [&](const GraphNode& node) { return is_batch_of_one(joint, node); };
+  auto left = std::count_if(joint.nodes.begin(), joint.nodes.end(), is_here);
+  if (left == 0) return;
+  NodeGraph out;
+  out.roles = joint.roles;
+  GraphBuilder builder(out);
+  std::vector<std::string> names;
+  std::vector<NodeId> at(joint.nodes.size());
+  for (NodeId id = 0; id < joint.nodes.size(); ++id) {
+    GraphNode node = joint.nodes[id];
+    const bool is_one = is_here(node);
+    for (NodeId& input : node.inputs) input = at[input];
+    if (!is_one) {
+      out.nodes.push_back(std::move(node));
+      names.push_back(std::move(labels[id]));
+      at[id] = static_cast<NodeId>(out.nodes.size() - 1);
+      continue;
+    }
+    // The last of them is found first.
+    const std::string number = --left == 0 ? std::string() : fmt::format("_{}", left);
+    builder.module = node.module;
+    builder.region = node.region;
+    for (NodeId& input : node.inputs) {
+      input = builder.squeeze(input, {0});
+      names.push_back("squeeze_dim" + number);
+    }
+    node.name = "mm";
+    node.sizes = {node.sizes[1], node.sizes[2]};
+    node.strides = dense_strides(node.sizes);
+    const NodeId product = builder.add(std::move(node));
+    names.push_back("mm_default" + number);
+    at[id] = builder.unsqueeze(product, 0);
+    names.push_back("unsqueeze_default" + number);
+  }
+  for (auto* list : {&joint.outputs, &joint.written, &joint.gradients, &places}) {
+    for (NodeId& id : *list) id = id == kNoNode ? id : at[id];
+  }
+  out.outputs = std::move(joint.outputs);
+  out.written = std::move(joint.written);
+  out.gradients = std::move(joint.gradients);
+  joint = std::move(out);
+  labels = std::move(names);
+}
 
 void simplify_joint(NodeGraph& joint) {
   const std::vector<std::size_t> users = count_users(joint);
@@ -245,7 +310,77 @@ NodeId product_of_sum(const PassGraph& pass, const std::vector<std::vector<NodeI
 
 }  // namespace
 
+namespace {
+
+/// Puts what a node reads right before it, from the last node on, where nobody behind it reads it:
+/// source: torch's reorder_for_locality. Parts stay where they are, and what lies behind the first
+/// write into an input.
+std::vector<NodeId> local_order(const PassGraph& pass) {
+  const std::vector<GraphNode>& nodes = pass.graph.nodes;
+  const auto count = static_cast<NodeId>(nodes.size());
+  // A list that begins and ends at `count`.
+  std::vector<NodeId> before(count + 1U);
+  std::vector<NodeId> behind(count + 1U);
+  for (NodeId id = 0; id <= count; ++id) {
+    before[id] = id == 0 ? count : id - 1;
+    behind[id] = id == count ? 0 : id + 1;
+  }
+  const auto users = pass.graph.users();
+  std::vector<bool> is_seen(count);
+  const auto put_before = [&](NodeId at, NodeId id) {
+    const bool stays = nodes[id].kind == NodeKind::kInput || nodes[id].kind == NodeKind::kPart;
+    const bool is_read_before = std::any_of(users[id].begin(), users[id].end(),
+                                            [&](NodeId user) { return !is_seen[user]; });
+    if (stays || is_read_before || before[at] == id) return;
+    behind[before[id]] = behind[id];
+    before[behind[id]] = before[id];
+    before[id] = before[at];
+    behind[id] = at;
+    behind[before[id]] = id;
+    before[at] = id;
+  };
+  const auto is_write = [](const GraphNode& node) { return node.name == "copy_"; };
+  bool is_behind_writes = std::any_of(nodes.begin(), nodes.end(), is_write);
+  if (!is_behind_writes) {
+    for (const NodeId id : pass.outputs) {
+      if (id != kNoNode) put_before(count, id);
+    }
+  }
+  const auto first_write =
+      static_cast<NodeId>(std::find_if(nodes.begin(), nodes.end(), is_write) - nodes.begin());
+  for (NodeId id = before[count]; id != count; id = before[id]) {
+    is_seen[id] = true;
+    if (is_behind_writes) {
+      is_behind_writes = id != first_write;
+      continue;
+    }
+    for (const NodeId input : nodes[id].inputs) put_before(id, input);
+  }
+  std::vector<NodeId> order;
+  order.reserve(count);
+  for (NodeId id = behind[count]; id != count; id = behind[id]) order.push_back(id);
+  return order;
+}
+
+void put_in_order(PassGraph& pass, const std::vector<NodeId>& order) {
+  PassGraph out = pass;
+  std::vector<NodeId> at(order.size());
+  for (NodeId i = 0; i < order.size(); ++i) at[order[i]] = i;
+  for (NodeId i = 0; i < order.size(); ++i) {
+    out.graph.nodes[i] = std::move(pass.graph.nodes[order[i]]);
+    for (NodeId& input : out.graph.nodes[i].inputs) input = at[input];
+    out.labels[i] = std::move(pass.labels[order[i]]);
+    out.places[i] = pass.places[order[i]];
+  }
+  for (NodeId& id : out.inputs) id = at[id];
+  for (NodeId& id : out.outputs) id = id == kNoNode ? id : at[id];
+  pass = std::move(out);
+}
+
+}  // namespace
+
 void rewrite_pass(PassGraph& pass) {
+  if (pass.is_inference) put_in_order(pass, local_order(pass));
   const auto users = pass.graph.users();
   std::vector<bool> is_output(pass.graph.nodes.size());
   for (const NodeId id : pass.outputs) {

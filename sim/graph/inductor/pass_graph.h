@@ -27,6 +27,11 @@ struct PassGraph {
 /// As torch.fx names the nodes of a joint graph: "mul", "mul_1", ...
 std::vector<std::string> labels_of(const NodeGraph& joint, const std::map<NodeId, int>& open_sizes);
 
+/// A product of batches of one becomes one without them. `places`: nodes of the joint graph.
+/// Source: torch's bmm_to_mm.
+void drop_batches_of_one(NodeGraph& joint, std::vector<std::string>& labels,
+                         std::vector<NodeId>& places);
+
 /// What inductor takes out of a joint graph before it is cut: operators that do nothing, pairs of
 /// views that undo each other. Source: docs/rules/compile.md#2.
 void simplify_joint(NodeGraph& joint);

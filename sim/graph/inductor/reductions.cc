@@ -229,7 +229,10 @@ NodeId Lowering::sum_of_softmax(NodeId greatest) const {
 
 bool Lowering::reduce_online(NodeId greatest, const Loops& loops) {
   const NodeId sum = sum_of_softmax(greatest);
-  if (sum == kNoNode || inductor::product(loops.reduced) < kUnrolled) return false;
+  if (sum == kNoNode) return false;
+  // It computes the powers itself, in two passes too. Source: torch's prepare_softmax_online.
+  std::erase(users_[nodes_[sum].inputs.front()], sum);
+  if (inductor::product(loops.reduced) < kUnrolled) return false;
   Loops both = loops;
   both.reduction = "online_softmax_reduce";
   const Split split = split_of(both);

@@ -147,8 +147,10 @@ class Capture final : public ops::Tracer, public Pretender {
   [[nodiscard]] graph::GraphNode* single_kernel(const Scope& scope);
   [[nodiscard]] bool reads_all(const Scope& scope);
   void name_single_kernel(const Scope& scope);
+  void name_kernels(const Scope& scope);
   void keep_launches(const Scope& scope);
   void add_result(Scope& scope, const ops::Tensor& tensor);
+  bool clones(Scope& scope, const ops::Tensor& tensor);
   void finish(Scope scope);
   graph::NodeId add_node(graph::GraphNode node);
   graph::NodeId detached(const ops::Tensor& tensor);

@@ -203,8 +203,11 @@ std::vector<NodeId> Capture::nodes_of(const std::vector<const Tensor*>& tensors)
   return ids;
 }
 
+/// Without gaps, in the order that the result suggests. Source: torch's
+/// coerce_tangent_and_suggest_memory_format.
 Tensor Capture::tangent_of(const Tensor& result) {
-  Tensor made = c_.empty_strided(result.sizes(), result.strides(), result.dtype(), result.device());
+  Tensor made =
+      c_.empty_in(result.sizes(), result.suggest_memory_format(), result.dtype(), result.device());
   GraphNode& node = graph.nodes.back();
   node.name = "tangent";
   node.kind = NodeKind::kTangent;

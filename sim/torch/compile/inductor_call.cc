@@ -94,12 +94,13 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
   std::map<NodeId, int> open_sizes;
   for (std::size_t i = 0; i < kept.open_sizes.size() && i < capture.inputs.size(); ++i)
     open_sizes[places[capture.inputs[i].second]] = kept.open_sizes[i];
-  const std::vector<std::string> labels = graph::inductor::labels_of(joint, open_sizes);
+  std::vector<std::string> labels = graph::inductor::labels_of(joint, open_sizes);
   if (wants_text) code->text.joint = graph::joint_text(joint);
   for (const graph::GraphNode& node : joint.nodes) {
     const bool is_uniform = node.kind == NodeKind::kFill && node.name != "iota";
     if (is_uniform && node.device.is_cuda()) code->constants.push_back(node.dtype);
   }
+  graph::inductor::drop_batches_of_one(joint, labels, places);
   graph::inductor::simplify_joint(joint);
   joint.merge_equal();
   for (const auto& [tensor, id] : capture.inputs) code->inputs.push_back(places[id]);

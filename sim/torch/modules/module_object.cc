@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/lang/builtins/library.h"
+#include "sim/ops/tracer.h"
 #include "sim/torch/modules/model_watch.h"
 #include "sim/torch/tensors/tensor_object.h"
 
@@ -44,7 +45,13 @@ void ModuleObject::clear() {
 
 Value ModuleObject::get_missing_attr(Interp& interp, Name name) {
   for (lang::AttrMap* table : {&parameters, &buffers, &modules}) {
-    if (const Value* found = table->find(name)) return *found;
+    const Value* found = table->find(name);
+    if (found == nullptr) continue;
+    // Compiled code: a module's tensor is an input from where it is loaded on.
+    const auto* tensor = found->as<TensorObject>();
+    ops::Tracer* tracer = tensor == nullptr ? nullptr : tensor->session().c.tracer;
+    if (tracer != nullptr) tracer->looks_at(tensor->tensor);
+    return *found;
   }
   // A parametrized tensor is computed at each use. Source: torch.nn.utils.parametrize.
   const Value* all = modules.find(interp.intern("parametrizations"));

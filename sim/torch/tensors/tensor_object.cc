@@ -154,9 +154,15 @@ std::optional<std::int64_t> TensorObject::length(lang::Interp& interp) {
 
 Value TensorObject::iterate(lang::Interp& interp) {
   if (tensor.dim() == 0) interp.type_error("iteration over a 0-d tensor");
-  // torch iterates over the views that unbind(0) makes at once.
-  const Value items =
-      session_.guarded([&] { return session_.tuple_of(ops::unbind(session_.c, tensor, 0)); });
+  // torch iterates over the views that unbind(0) makes at once, compiled code over items. Source:
+  // Dynamo's TensorVariable.unpack_var_sequence.
+  const Value items = session_.guarded([&] {
+    if (session_.c.tracer == nullptr) return session_.tuple_of(ops::unbind(session_.c, tensor, 0));
+    ops::TensorList views;
+    for (std::int64_t i = 0; i < tensor.size(0); ++i)
+      views.push_back(ops::select(session_.c, tensor, 0, i));
+    return session_.tuple_of(std::move(views));
+  });
   return interp.iterate(items);
 }
 

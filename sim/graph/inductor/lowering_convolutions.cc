@@ -1,0 +1,152 @@
+// What a convolution's kernel copies of its operands, by how they lie when it runs. Source:
+// docs/rules/compile.md#4; at::native's convolution_backward, cudnn_convolution_forward.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "sim/graph/inductor/fake_strides.h"
+#include "sim/graph/inductor/lowering.h"
+
+namespace tidemark::graph::inductor {
+
+using ops::Dims;
+
+namespace {
+
+using Effects = std::vector<Effect>;
+
+constexpr StorageId kFirstCopy = 0xf0000000U;  // of a kernel, numbered from here
+
+/// What a kernel asks for, written anew.
+class CopyWriter {
+ public:
+  explicit CopyWriter(const GraphNode& node) : node_(node) {}
+
+  /// Leaves copies of operands of these sizes out. False: it has other scratch.
+  bool leave_out_copies(const std::vector<Bytes>& sizes) {
+    for (const Effect& effect : node_.effects) {
+      const bool is_memory =
+          effect.kind == Effect::Kind::kAllocate || effect.kind == Effect::Kind::kFree;
+      if (!is_memory || !is_scratch(effect.storage)) {
+        rest_.push_back(effect);
+      } else if (effect.kind == Effect::Kind::kAllocate &&
+                 std::find(sizes.begin(), sizes.end(), effect.bytes) == sizes.end()) {
+        return false;
+      }
+    }
+    return true;
+  }
+  /// Has the second asked for where the first is, if that comes before.
+  void swap(StorageId first, StorageId second) {
+    const auto place = [this](StorageId storage) {
+      return std::find_if(rest_.begin(), rest_.end(), [storage](const Effect& effect) {
+        return effect.kind == Effect::Kind::kAllocate && effect.storage == storage;
+      });
+    };
+    const auto a = place(first);
+    const auto b = place(second);
+    if (a < b && b != rest_.end()) std::iter_swap(a, b);
+  }
+  /// Whether it asks for this memory. Then all before it is written.
+  bool write_to(StorageId storage) {
+    for (std::size_t i = next_; i < rest_.size(); ++i) {
+      if (rest_[i].kind != Effect::Kind::kAllocate || rest_[i].storage != storage) continue;
+      while (next_ < i) effects.push_back(rest_[next_++]);
+      return true;
+    }
+    return false;
+  }
+  void write_one() {
+    if (next_ < rest_.size()) effects.push_back(rest_[next_++]);
+  }
+  void write_rest() {
+    while (next_ < rest_.size()) write_one();
+  }
+  void copy(const GraphNode& of) {
+    Effect effect;
+    effect.device = of.device;
+    effect.storage = kFirstCopy + static_cast<StorageId>(copies_++);
+    effect.bytes = bytes_of(of);
+    effects.push_back(effect);
+    live_.push_back(effect);
+  }
+  /// Lets go of the copy made last.
+  void drop() {
+    Effect effect = live_.back();
+    live_.pop_back();
+    effect.kind = Effect::Kind::kFree;
+    effects.push_back(effect);
+  }
+  void drop_all() {
+    while (!live_.empty()) drop();
+  }
+
+  Effects effects;
+
+ private:
+  [[nodiscard]] bool is_scratch(StorageId storage) const {
+    return std::any_of(node_.effects.begin(), node_.effects.end(), [&](const Effect& effect) {
+      return effect.kind == Effect::Kind::kFree && effect.storage == storage;
+    });
+  }
+
+  const GraphNode& node_;
+  Effects rest_;
+  Effects live_;
+  std::size_t next_ = 0;
+  std::size_t copies_ = 0;
+};
+
+}  // namespace
+
+/// `is_last`: the kernel wants its operands with their channels innermost.
+void Lowering::copy_operands(NodeId id, bool is_last) {
+  const GraphNode& node = nodes_[id];
+  std::vector<Bytes> sizes;
+  for (const NodeId input : node.inputs) {
+    const std::size_t rank = nodes_[input].sizes.size();
+    if (rank == 3 || rank == 4) sizes.push_back(bytes_of(nodes_[input]));
+  }
+  const bool is_gradient = node.name.ends_with("convolution_backward");
+  if (sizes.size() < (is_gradient ? 3U : 2U)) return;
+  const auto lies = [&](NodeId input, bool last) {
+    const Dims& of = nodes_[input].sizes;
+    return lies_as(of, strides_of(values_[input]), last ? channels_last(of) : dense_strides(of));
+  };
+  CopyWriter writer(node);
+  if (!writer.leave_out_copies(sizes)) return;
+  if (!is_gradient) {
+    if (!lies(node.inputs[0], is_last)) writer.copy(nodes_[node.inputs[0]]);
+    if (writer.write_to(node.storage)) writer.write_one();
+    if (!lies(node.inputs[1], is_last)) writer.copy(nodes_[node.inputs[1]]);
+  } else {
+    std::array<StorageId, 2> results{kNoStorage, kNoStorage};
+    for (const NodeId part : users_[id]) {
+      const auto number =
+          static_cast<std::size_t>(nodes_[part].dims.empty() ? 0 : nodes_[part].dims[0]);
+      if (number < results.size()) results[number] = nodes_[part].storage;
+    }
+    const NodeId x = node.inputs[1];
+    const NodeId weight = node.inputs[2];
+    const bool is_depthwise = nodes_[weight].sizes[1] == 1 && nodes_[x].sizes[1] > 1 &&
+                              node.call.find("transpose") == std::string_view::npos;
+    if (is_depthwise && is_last) writer.swap(results[1], results[0]);
+    if (results[1] != kNoStorage && !lies(x, is_last)) writer.copy(nodes_[x]);
+    if (!lies(node.inputs[0], is_last)) writer.copy(nodes_[node.inputs[0]]);
+    if (results[0] != kNoStorage && writer.write_to(results[0])) {
+      writer.write_one();
+      if (!lies(weight, is_last)) {
+        writer.copy(nodes_[weight]);
+        writer.drop();
+      }
+    }
+  }
+  writer.write_rest();
+  writer.drop_all();
+  program.effects.emplace_back(id, std::move(writer.effects));
+}
+
+}  // namespace tidemark::graph::inductor

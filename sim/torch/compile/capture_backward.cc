@@ -1,0 +1,199 @@
+// Backward functions that are captured: as one operator, or as the kernels that they are made of.
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/torch/compile/capture.h"
+
+namespace tidemark::torch {
+
+using graph::Effect;
+using graph::GraphNode;
+using graph::kNoNode;
+using graph::NodeId;
+using graph::NodeKind;
+using ops::Tensor;
+
+namespace {
+
+/// "NativeLayerNormBackward0" as ATen's operator: "native_layer_norm_backward".
+std::string operator_name(std::string_view node) {
+  std::string name;
+  for (const char letter : node) {
+    const bool is_capital = letter >= 'A' && letter <= 'Z';
+    if (is_capital && !name.empty()) name += '_';
+    if (letter < '0' || letter > '9')
+      name += is_capital ? static_cast<char>(letter - 'A' + 'a') : letter;
+  }
+  return name;
+}
+
+}  // namespace
+
+/// A result that was kept is seen without its history. Source: torch's SavedVariable.
+NodeId Capture::detached(const Tensor& tensor) {
+  const NodeId base = node_of(tensor);
+  GraphNode node;
+  node.name = "detach";
+  node.kind = NodeKind::kView;
+  node.inputs = {base};
+  node.storage = graph.nodes[base].storage;
+  describe(node, tensor);
+  const NodeId id = add_node(std::move(node));
+  mark(tensor, id);
+  return id;
+}
+
+void Capture::begin_backward(const ops::Node& node, const ops::TensorList& incoming,
+                             const ops::TensorList& saved) {
+  std::vector<NodeId> gradients;
+  for (const Tensor& tensor : incoming) {
+    if (tensor.defined() && tensor.is_cuda()) gradients.push_back(node_of(tensor));
+  }
+  std::vector<NodeId> reads = gradients;
+  const std::string name = operator_name(node.name);
+  const auto place = [this](NodeId id) {
+    return graph.nodes[id].name == "detach" ? graph.nodes[id].inputs.front() : id;
+  };
+  const auto is_own_part = [&](NodeId id) {
+    if (graph.nodes[id].kind != NodeKind::kPart) return false;
+    std::string_view maker = graph.nodes[graph.nodes[id].inputs.front()].name;
+    if (maker.starts_with('_')) maker.remove_prefix(1);
+    return name.starts_with(maker);
+  };
+  // Inputs in the order in which the operator took them, then results in that in which it gave
+  // them.
+  std::vector<NodeId> kept;
+  std::vector<NodeId> results;
+  for (std::size_t i = 0; i < saved.size(); ++i) {
+    if (!saved[i].defined() || !saved[i].is_cuda()) continue;
+    if (decomposes_ && saved[i].numel() == 0) continue;  // a kernel's own, of no bytes
+    const NodeId id = node.saved[i].is_result ? detached(saved[i]) : node_of(saved[i]);
+    (is_own_part(place(id)) ? results : kept).push_back(id);
+  }
+  const std::vector<NodeId>& taken = reads_of_[node.vertex];
+  std::stable_sort(kept.begin(), kept.end(), [&](NodeId a, NodeId b) {
+    return std::find(taken.begin(), taken.end(), a) < std::find(taken.begin(), taken.end(), b);
+  });
+  reads.insert(reads.end(), kept.begin(), kept.end());
+  std::stable_sort(results.begin(), results.end(),
+                   [&](NodeId a, NodeId b) { return place(a) < place(b); });
+  reads.insert(reads.end(), results.begin(), results.end());
+  push(Scope::Kind::kBackward, session_.interp.text(session_.interp.intern(name)),
+       std::move(reads));
+  scopes_.back().incoming = std::move(gradients);
+  scopes_.back().call = calls_of_[node.vertex];
+}
+
+void Capture::end_backward(const ops::TensorList& grads) {
+  Scope scope = std::move(scopes_.back());
+  scopes_.pop_back();
+  // A gradient that begins as zeros is written into by the rest of the function.
+  const bool is_filled = std::any_of(grads.begin(), grads.end(), [&](const Tensor& grad) {
+    if (!is_made_here(grad) || storage_of(grad) < scope.first_storage) return false;
+    const NodeId maker = storages_[storage_of(grad)].maker;
+    return maker != kNoNode && graph.nodes[maker].kind == NodeKind::kFill;
+  });
+  if (!scope.asks_itself && !is_filled && reads_all(scope)) {
+    // Kernels and views, each an operator.
+    for (const Tensor& grad : grads) {
+      if (grad.defined() && grad.is_cuda()) mark(grad, node_of(grad));
+    }
+    name_single_kernel(scope);
+    name_kernels(scope);
+    keep_launches(scope);
+    return;
+  }
+  graph.nodes.resize(scope.first_node);
+  std::erase_if(views_, [&](const auto& entry) { return entry.first >= scope.first_node; });
+  for (auto& [base, views] : views_)
+    std::erase_if(views, [&](NodeId id) { return id >= scope.first_node; });
+  for (const Tensor& grad : grads) {
+    if (is_made_here(grad) && storage_of(grad) >= scope.first_storage) add_result(scope, grad);
+  }
+  finish(std::move(scope));
+}
+
+GraphNode* Capture::single_kernel(const Scope& scope) {
+  GraphNode* only = nullptr;
+  for (NodeId id = scope.first_node; id < graph.nodes.size(); ++id) {
+    if (graph.nodes[id].effects.empty()) continue;
+    if (only != nullptr) return nullptr;
+    only = &graph.nodes[id];
+  }
+  return only;
+}
+
+/// Whether all that was kept for a function is read by its kernels. What a single one leaves out
+/// it is given: it says only what decides over its memory (masked_fill's does not name the mask).
+bool Capture::reads_all(const Scope& scope) {
+  std::vector<bool> is_read(graph.nodes.size());
+  for (NodeId id = static_cast<NodeId>(graph.nodes.size()); id-- > scope.first_node;) {
+    for (const NodeId input : graph.nodes[id].inputs) is_read[input] = true;
+  }
+  // A view that was made before counts for what it looks into.
+  for (NodeId id = scope.first_node; id-- > 0;) {
+    if (is_read[id] && graph.nodes[id].effects.empty()) {
+      for (const NodeId input : graph.nodes[id].inputs) is_read[input] = true;
+    }
+  }
+  std::vector<NodeId> unread;
+  for (const NodeId id : scope.reads) {
+    const bool is_gradient =
+        std::find(scope.incoming.begin(), scope.incoming.end(), id) != scope.incoming.end();
+    if (!is_gradient && !is_read[id]) unread.push_back(id);
+  }
+  if (unread.empty()) return true;
+  GraphNode* only = single_kernel(scope);
+  if (only == nullptr) return false;
+  only->inputs.insert(only->inputs.end(), unread.begin(), unread.end());
+  if (only->kind == NodeKind::kCopy) only->kind = NodeKind::kPointwise;
+  return true;
+}
+
+/// A function of one loop is one operator, which has the gradients before what was kept.
+void Capture::name_single_kernel(const Scope& scope) {
+  GraphNode* only = single_kernel(scope);
+  if (only == nullptr || only->kind != NodeKind::kPointwise) return;
+  only->name = scope.name;
+  only->call = scope.call;
+  std::stable_partition(only->inputs.begin(), only->inputs.end(), [&](NodeId input) {
+    return std::find(scope.incoming.begin(), scope.incoming.end(), input) != scope.incoming.end();
+  });
+}
+
+/// What the kernels of a gradient are called, in their order. Source: torch's derivatives.yaml.
+void Capture::name_kernels(const Scope& scope) {
+  if (scope.name != "div_backward") return;
+  // Of the divisor: -grad * (self / other / other); then of what is divided.
+  static constexpr std::array<std::string_view, 5> kOfDivision{"div", "div", "neg", "mul", "div"};
+  std::vector<GraphNode*> kernels;
+  for (NodeId id = scope.first_node; id < graph.nodes.size(); ++id) {
+    if (graph.nodes[id].kind == NodeKind::kPointwise) kernels.push_back(&graph.nodes[id]);
+  }
+  if (kernels.size() == 1) kernels.front()->name = "div";
+  if (kernels.size() < 4 || kernels.size() > kOfDivision.size()) return;
+  for (std::size_t i = 0; i < kernels.size(); ++i) kernels[i]->name = kOfDivision[i];
+}
+
+/// The work of the whole is its last kernel's, where the kernels told none.
+void Capture::keep_launches(const Scope& scope) {
+  const auto launches = [](const std::vector<Effect>& effects) {
+    return std::any_of(effects.begin(), effects.end(),
+                       [](const Effect& e) { return e.kind == Effect::Kind::kLaunch; });
+  };
+  GraphNode* last = nullptr;
+  for (NodeId id = scope.first_node; id < graph.nodes.size(); ++id) {
+    if (launches(graph.nodes[id].effects)) return;
+    if (!graph.nodes[id].effects.empty()) last = &graph.nodes[id];
+  }
+  if (last == nullptr) return;
+  for (const Effect& effect : scope.effects) {
+    if (effect.kind == Effect::Kind::kLaunch) last->effects.push_back(effect);
+  }
+}
+
+}  // namespace tidemark::torch
