@@ -441,9 +441,11 @@ void add_queries(Session& session) {
   integer("storage_offset(self)", [](const Tensor& t) { return t->offset; });
   integer("get_device(self)",
           [](const Tensor& t) { return static_cast<std::int64_t>(t.device().index); });
-  integer("data_ptr(self)", [](const Tensor& t) {
-    return t->storage->request() == ops::kNoMemory ? std::int64_t{0}
-                                                   : std::int64_t{t->storage->request()} + 1;
+  // A number for each memory of a GPU, and room for what lies in it; 0 on the host.
+  integer("_device_address(self)", [](const Tensor& t) {
+    return t->storage->request() == ops::kNoMemory
+               ? std::int64_t{0}
+               : (std::int64_t{t->storage->request()} + 1) * (std::int64_t{1} << 30);
   });
   const auto flag = [&](std::string_view signature, bool (*read)(const Tensor&)) {
     add_method(session, signature,
