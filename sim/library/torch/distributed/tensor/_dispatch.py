@@ -116,7 +116,9 @@ def _list_by_list(op, args, kwargs):
     ])
     out = _C.call_local(op, *args, **kwargs)
     if isinstance(out, (list, tuple)):
-        return type(out)([_spread(o, _C.spec_of(v)) for o, v in zip(out, first)])
+        some = _specs(args)[0]
+        on_all = some.with_placements([Replicate()] * len(some.placements))
+        return type(out)([_spread(o, _C.spec_of(v) or on_all, v.shape) for o, v in zip(out, first)])
     return out
 
 
