@@ -91,7 +91,8 @@ TensorList run_backward_function(Context& c, Node& node, TensorList& incoming) {
   call.grads.resize(node.next.size());
   // Of no gradient comes none. A function of the program's own decides for itself.
   const auto is_defined = [](const Tensor& t) { return t.defined(); };
-  if (!node.on_release && std::none_of(incoming.begin(), incoming.end(), is_defined))
+  if (!incoming.front().defined() && !node.on_release &&
+      std::none_of(incoming.begin(), incoming.end(), is_defined))
     return std::move(call.grads);
   KernelWork work(c);
   for (const TensorList* list : {&incoming, &call.saved}) {
