@@ -56,8 +56,8 @@ class FullyShardedDataParallel(nn.Module):
                 policy = _with_units_of(auto_wrap_policy, whole_types)
                 _compute_in_float(module, whole_types)
 
-            def wrap(child):
-                changed = {"mixed_precision": None} if isinstance(child, whole_types) else {}
+            def wrap(child, **own):
+                changed = {"mixed_precision": None, **own} if isinstance(child, whole_types) else own
                 return FullyShardedDataParallel(child, **{**options, **changed})
 
             recursive_wrap(module, policy, wrap, ignored=self._ignored)
