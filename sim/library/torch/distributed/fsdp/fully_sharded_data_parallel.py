@@ -505,9 +505,8 @@ def _with_units_of(policy, types):
     """a policy by which modules of some types are units of their own, too"""
 
     def both(module, recurse, nonwrapped_numel=-1, **kwargs):
-        if policy(module=module, recurse=recurse, nonwrapped_numel=nonwrapped_numel):
-            return True
-        return recurse or isinstance(module, types)
+        chosen = policy(module=module, recurse=recurse, nonwrapped_numel=nonwrapped_numel)
+        return chosen or recurse or isinstance(module, types)
 
     return both
 
