@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/ops/complex_ops.h"
 #include "sim/ops/kernel_work.h"
 #include "sim/ops/saved_version.h"
@@ -87,6 +89,11 @@ TensorList run_backward_function(Context& c, Node& node, TensorList& incoming) {
     call.saved.push_back(s.unpack());
   }
   call.grads.resize(node.next.size());
+  // Of no gradient comes none. A function of the program's own decides for itself.
+  const auto is_defined = [](const Tensor& t) { return t.defined(); };
+  if (!incoming.front().defined() && !node.on_release &&
+      std::none_of(incoming.begin(), incoming.end(), is_defined))
+    return std::move(call.grads);
   KernelWork work(c);
   for (const TensorList* list : {&incoming, &call.saved}) {
     for (const Tensor& t : *list) {

@@ -16,11 +16,16 @@ from torch._refs.matrices import (
 from torch._refs.signal import istft
 from torch._refs.statistics import corrcoef, cov
 from torch.functional import stft, unique, unique_consecutive
-from torch.storage import _Storage
+from torch.storage import _number_of, _Storage
 
 
 def new(self, *args, device=None):
     return torch._typed_tensor(self.dtype, self.device if device is None else device, args)
+
+
+def data_ptr(self):
+    start = self._device_address() or _number_of(self)
+    return start + self.storage_offset() * self.itemsize if start else 0
 
 
 def clip_(self, min=None, max=None):

@@ -5,7 +5,7 @@ from itertools import count
 
 # Memory of the host has no addresses here: those who ask get numbers, one for each storage that lives.
 _numbered = {}
-_numbers = count(1 << 20, 1 << 20)
+_numbers = count(1 << 62, 1 << 31)
 
 
 def _number_of(tensor):
@@ -38,7 +38,7 @@ class _Storage:
         return _C.storage_bytes(self._tensor)
 
     def data_ptr(self):
-        return self._tensor.data_ptr() or _number_of(self._tensor)
+        return self._tensor._device_address() or _number_of(self._tensor)
 
     def resize_(self, size):
         _C.resize_storage(self._tensor, size)

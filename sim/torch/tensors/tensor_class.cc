@@ -67,7 +67,7 @@ Value get_data(Interp& interp, const Value& self) {
 }
 /// Source: torch's VariableHooks::set_data: the tensor takes over memory, shape and type of
 /// another.
-void set_data(Interp& interp, const Value& self, Value value) {
+void take_over(Interp& interp, const Value& self, Value value) {
   const auto* other = value.as<TensorObject>();
   if (other == nullptr)
     interp.type_error("data expected to be a Tensor, not " + interp.type_name(value));
@@ -83,6 +83,12 @@ void set_data(Interp& interp, const Value& self, Value value) {
   tensor->storage = from->storage;
   tensor->spread = from->spread;
   if (tensor->is_parameter) tensor->storage->set_role(ops::Role::kParameter);
+}
+/// A DTensor's part is a tensor of its own, which assigning .data does not reach.
+void set_data(Interp& interp, const Value& self, Value value) {
+  const auto* other = value.as<TensorObject>();
+  if (other != nullptr && other->tensor->spread && tensor_of(interp, self)->spread) return;
+  take_over(interp, self, std::move(value));
 }
 
 Value get_requires_grad(Interp& interp, const Value& self) {
@@ -194,6 +200,7 @@ constexpr lang::PropertyRow kProperties[] = {
     {"requires_grad", get_requires_grad, set_requires_grad},
     {"grad", get_grad, set_grad},
     {"data", get_data, set_data},
+    {"_memory", get_data, take_over},
     {"retains_grad",
      [](Interp& interp, const Value& v) {
        return Value::boolean(tensor_of(interp, v)->retains_grad);
@@ -441,9 +448,11 @@ void add_queries(Session& session) {
   integer("storage_offset(self)", [](const Tensor& t) { return t->offset; });
   integer("get_device(self)",
           [](const Tensor& t) { return static_cast<std::int64_t>(t.device().index); });
-  integer("data_ptr(self)", [](const Tensor& t) {
-    return t->storage->request() == ops::kNoMemory ? std::int64_t{0}
-                                                   : std::int64_t{t->storage->request()} + 1;
+  // A number for each memory of a GPU, and room for what lies in it; 0 on the host.
+  integer("_device_address(self)", [](const Tensor& t) {
+    return t->storage->request() == ops::kNoMemory
+               ? std::int64_t{0}
+               : (std::int64_t{t->storage->request()} + 1) * (std::int64_t{1} << 30);
   });
   const auto flag = [&](std::string_view signature, bool (*read)(const Tensor&)) {
     add_method(session, signature,

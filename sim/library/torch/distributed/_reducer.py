@@ -4,19 +4,21 @@ from torch.distributed._buckets import _bucket_assignment
 
 
 class _Bucket:
-    def __init__(self, indices, parameters):
+    def __init__(self, indices, parameters, dtype=None):
         self.indices = indices
+        # In the order in which they go: what hooks gave, what gradients are written to, what is sent.
+        self.future, self.results, self.views, self.first_views, self.gradients = None, [], [], [], None
         variables = [parameters[i] for i in indices]
         with torch.no_grad():
             self.gradients = torch.empty(
-                sum([p.numel() for p in variables]), dtype=variables[0].dtype, device=variables[0].device
+                sum([p.numel() for p in variables]), dtype=dtype or variables[0].dtype, device=variables[0].device
             )
             _C.set_role(self.gradients, "gradient")
-            self.views, offset = [], 0
+            offset = 0
             for p in variables:
                 self.views.append(_C.part_like(self.gradients, offset, p))
                 offset += p.numel()
-        self.pending, self.results = len(indices), []
+        self.pending = len(indices)
 
 
 class GradBucket:
@@ -65,6 +67,7 @@ class _Reducer:
         self.triggered = [0] * len(parameters)
         self.local_used = [False] * len(parameters)
         self.unused, self.has_marked_unused = [], False
+        self.mixed_dtype = None
         self.initialize_buckets(bucket_indices)
         self.accumulators = [_C.Accumulator(p, self, i) for i, p in enumerate(parameters)]
         self.used_map = self.comm_hook = self.process_group = self.forward_work = None
@@ -84,12 +87,25 @@ class _Reducer:
                 )
             for position, index in enumerate(indices):
                 self.locators[index] = (len(self.buckets), position)
-            bucket = self.buckets[len(self.buckets)] = _Bucket(indices, self.parameters)
+            bucket = self.buckets[len(self.buckets)] = _Bucket(indices, self.parameters, self.mixed_dtype)
             if self.as_view:  # a gradient that there is goes with its bucket
                 for index, view in zip(indices, bucket.views):
                     if self.parameters[index].grad is not None:
                         self.parameters[index].grad = view
             del bucket
+
+    def set_mixed_precision(self, dtype):
+        """what is sent has that type. Gradients still go where they went, until buckets are made anew"""
+        self.mixed_dtype = dtype
+        for bucket in self.buckets.values():
+            bucket.first_views = bucket.views
+            bucket.gradients = bucket.gradients.to(dtype)
+
+    def accumulator(self, parameter):
+        """what tells of the gradient of what a parameter is now"""
+        for index, known in enumerate(self.parameters):
+            if known is parameter:
+                return _C.Accumulator(parameter, self, index)
 
     def set_static_graph(self):
         self.static_graph = True
@@ -190,7 +206,7 @@ class _Reducer:
         bucket_index, position = self.locators[index]
         bucket = self.buckets[bucket_index]
         parameter = self.parameters[index]
-        if self.as_view and parameter.grad is not None and not _C.same_storage(parameter.grad, bucket.gradients):
+        if self.as_view and parameter.grad is not None and not _C.same_storage(parameter.grad, bucket.views[position]):
             parameter.grad = bucket.views[position]
         bucket.pending -= 1
         while self.next_bucket < len(self.buckets) and self.buckets[self.next_bucket].pending == 0:

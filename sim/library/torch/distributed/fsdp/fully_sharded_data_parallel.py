@@ -10,7 +10,8 @@ from torch.distributed.fsdp._optim_load import optim_state_dict_to_load
 from torch.distributed.fsdp._optim_state import optim_state_dict
 from torch.distributed.fsdp._sharded_tensor import ShardedTensor, _rows_as_dtensor
 from torch.distributed.fsdp.api import (
-    BackwardPrefetch, CPUOffload, FullOptimStateDictConfig, MixedPrecision, ShardedOptimStateDictConfig,
+    BackwardPrefetch, CPUOffload, FullOptimStateDictConfig, FullStateDictConfig, LocalOptimStateDictConfig,
+    LocalStateDictConfig, MixedPrecision, OptimStateDictConfig, ShardedOptimStateDictConfig, ShardedStateDictConfig,
     ShardingStrategy, StateDictConfig, StateDictSettings, StateDictType,
 )
 from torch.distributed.fsdp.wrap import recursive_wrap
@@ -36,8 +37,8 @@ class FullyShardedDataParallel(nn.Module):
     ):
         super().__init__()
         self._ignored = _left_alone(ignored_modules, ignored_states)
-        if param_init_fn is not None:
-            _C.refuse("FSDP(param_init_fn=...) is not modelled", "make the module on the device")
+        if param_init_fn is not None and any([p.is_meta for p in module.parameters()]):
+            _C.refuse("FSDP(param_init_fn=...) of a module on meta is not modelled", "make the module on the device")
         options = dict(
             process_group=process_group, sharding_strategy=sharding_strategy, cpu_offload=cpu_offload,
             backward_prefetch=backward_prefetch, mixed_precision=mixed_precision, device_id=device_id,
@@ -55,8 +56,8 @@ class FullyShardedDataParallel(nn.Module):
                 policy = _with_units_of(auto_wrap_policy, whole_types)
                 _compute_in_float(module, whole_types)
 
-            def wrap(child):
-                changed = {"mixed_precision": None} if isinstance(child, whole_types) else {}
+            def wrap(child, **own):
+                changed = {"mixed_precision": None, **own} if isinstance(child, whole_types) else own
                 return FullyShardedDataParallel(child, **{**options, **changed})
 
             recursive_wrap(module, policy, wrap, ignored=self._ignored)
@@ -77,6 +78,10 @@ class FullyShardedDataParallel(nn.Module):
         self._fsdp_wrapped_module = module
         if not use_orig_params and self._handle:
             self._flat_param = self._handle.flat_param
+
+    @property
+    def _has_params(self):
+        return self._handle is not None
 
     def _init_groups(self, process_group, device_mesh):
         self._inter_node_pg = None
@@ -166,6 +171,8 @@ class FullyShardedDataParallel(nn.Module):
         try:
             return super().__getattr__(name)
         except AttributeError:
+            if name == "_flat_param":
+                return self._handle.flat_param if self._handle else None
             return getattr(super().__getattr__("_fsdp_wrapped_module"), name)
 
     def __getitem__(self, key):
@@ -498,9 +505,8 @@ def _with_units_of(policy, types):
     """a policy by which modules of some types are units of their own, too"""
 
     def both(module, recurse, nonwrapped_numel=-1, **kwargs):
-        if policy(module=module, recurse=recurse, nonwrapped_numel=nonwrapped_numel):
-            return True
-        return recurse or isinstance(module, types)
+        chosen = policy(module=module, recurse=recurse, nonwrapped_numel=nonwrapped_numel)
+        return chosen or recurse or isinstance(module, types)
 
     return both
 

@@ -67,7 +67,8 @@ class CustomPolicy:
         self._lambda_fn = lambda_fn
 
     def __call__(self, module, recurse, nonwrapped_numel=-1, **kwargs):
-        return True if recurse else bool(self._lambda_fn(module))
+        """False, True, or options of that unit, as a dict"""
+        return True if recurse else self._lambda_fn(module)
 
 
 def recursive_wrap(module, policy, wrap, is_root=True, ignored=((), ())):
@@ -84,6 +85,7 @@ def recursive_wrap(module, policy, wrap, is_root=True, ignored=((), ())):
         if new is not child:
             setattr(module, name, new)
         wrapped += count
-    if not is_root and policy(module=module, recurse=False, nonwrapped_numel=numel - wrapped):
-        return wrap(module), numel
+    chosen = not is_root and policy(module=module, recurse=False, nonwrapped_numel=numel - wrapped)
+    if chosen:
+        return wrap(module, **chosen) if isinstance(chosen, dict) else wrap(module), numel
     return module, wrapped

@@ -1,1 +1,2 @@
 from torch.distributed.optim.zero_redundancy_optimizer import ZeroRedundancyOptimizer
+from torch.distributed.optim.post_localSGD_optimizer import PostLocalSGDOptimizer

@@ -116,7 +116,9 @@ def _list_by_list(op, args, kwargs):
     ])
     out = _C.call_local(op, *args, **kwargs)
     if isinstance(out, (list, tuple)):
-        return type(out)([_spread(o, _C.spec_of(v)) for o, v in zip(out, first)])
+        some = _specs(args)[0]
+        on_all = some.with_placements([Replicate()] * len(some.placements))
+        return type(out)([_spread(o, _C.spec_of(v) or on_all, v.shape) for o, v in zip(out, first)])
     return out
 
 
@@ -360,10 +362,16 @@ _ELEMENTWISE = {
     "clone", "detach", "zero_", "fill_", "copy_", "to", *[op + end for op in (
         "add", "sub", "mul", "div", "pow", "abs", "exp", "log", "sqrt", "rsqrt", "reciprocal", "clamp", "clamp_min",
         "clamp_max", "lerp", "addcmul", "addcdiv", "neg", "sign", "relu", "sigmoid", "tanh", "square", "maximum",
-        "minimum"
+        "minimum", "acos", "acosh", "angle", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_not",
+        "bitwise_or", "bitwise_xor", "ceil", "clip", "copysign", "cos", "cosh", "deg2rad", "digamma", "divide", "erf",
+        "erfc", "erfinv", "exp2", "expm1", "float_power", "floor", "fmod", "frac", "hypot", "i0", "igamma", "igammac",
+        "ldexp", "lgamma", "log10", "log1p", "log2", "logical_and", "logical_not", "logical_or", "logical_xor", "logit",
+        "multiply", "nan_to_num", "nextafter", "polygamma", "rad2deg", "remainder", "round", "sgn", "sin", "sinc",
+        "sinh", "subtract", "tan", "trunc", "xlogy"
     ) for end in ("", "_")],
-    "gelu", "silu", "masked_fill", "eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "logical_not",
-    "logical_or", "logical_and", "where", "_fused_update_", "_amp_unscale_",
+    "fmax", "fmin", "heaviside", "isneginf", "isposinf", "logaddexp", "logaddexp2", "positive", "rsub", "signbit",
+    "true_divide", "gelu", "silu", "masked_fill", "eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite",
+    "where", "_fused_update_", "_amp_unscale_",
 }
 _RANDOM = ("dropout", "normal_", "rand_like", "randn_like", "randint_like", "uniform_", "bernoulli", "bernoulli_")
 _LIKE = ("empty_like", "zeros_like", "ones_like", "full_like")

@@ -345,11 +345,11 @@ class Module(_C.ModuleBase):
                 continue
             param_applied = _C.without_grad(fn, param)
             param_grad = param.grad
-            param.data = param_applied
+            param._memory = param_applied
             if param_grad is not None:
                 with torch.no_grad():
                     grad_applied = fn(param_grad)
-                param.grad.data = grad_applied
+                param.grad._memory = grad_applied
         for key in self._buffer_names():
             buf = getattr(self, key)
             if buf is not None:

@@ -6,12 +6,14 @@ from torch import nn
 from torch.cuda.streams import _device_index
 from torch.distributed.algorithms.join import Join, Joinable, JoinHook
 from torch.autograd.function import Function
+from torch.nn.parallel._mixed_precision import _lower_inputs, _MixedPrecision, _set_up
 
 
 class _Sink(Function):
     @staticmethod
     def forward(ctx, ddp, *inputs):
         ctx.ddp = ddp
+        ctx.set_materialize_grads(False)
         return tuple([x.clone() if isinstance(x, torch.Tensor) else x for x in inputs])
 
     @staticmethod
@@ -111,7 +113,6 @@ class DistributedDataParallel(nn.Module, Joinable):
         super().__init__()
         for name, value in (
             ("delay_all_reduce_named_params", delay_all_reduce_named_params),
-            ("mixed_precision", mixed_precision),
             ("bucket_cap_mb_list", bucket_cap_mb_list),
         ):
             if value is not None:
@@ -171,6 +172,9 @@ class DistributedDataParallel(nn.Module, Joinable):
             gradient_as_bucket_view,
         )
         self.reducer.process_group = self.process_group
+        self.mixed_precision = mixed_precision
+        if mixed_precision is not None:
+            _set_up(self)
         if static_graph:
             self._set_static_graph()
 
@@ -196,6 +200,10 @@ class DistributedDataParallel(nn.Module, Joinable):
         if self.reducer.comm_hook is not None:
             raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
         self.reducer.comm_hook = lambda bucket: hook(state, bucket)
+
+    def _get_ddp_logging_data(self):
+        """what is known of it before it ran"""
+        return {"can_set_static_graph": False, "static_graph": self.static_graph}
 
     def no_sync(self):
         return _NoSync(self)
@@ -244,6 +252,8 @@ class DistributedDataParallel(nn.Module, Joinable):
             self._tell_joined()
         if self.device_ids is not None:
             inputs, kwargs = _to_device(inputs, self.device_ids[0]), _to_device(kwargs, self.device_ids[0])
+        if self.mixed_precision is not None:
+            inputs, kwargs = _lower_inputs(self.mixed_precision.param_dtype, (inputs, kwargs))
         output = self.module(*inputs, **kwargs)
         if torch.is_grad_enabled() and self.require_backward_grad_sync:
             self.require_forward_param_sync = True

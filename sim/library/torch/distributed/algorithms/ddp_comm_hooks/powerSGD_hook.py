@@ -166,6 +166,14 @@ def powerSGD_hook(state, bucket):
     return first.then(unpack).then(compute_qs).then(decompress)
 
 
+def batched_powerSGD_hook(state, bucket):
+    """a bucket as one matrix, which PyTorch's own check of its rank stops once it would be compressed"""
+    if state.iter < state.start_powerSGD_iter:
+        state.maybe_increase_iter(bucket)
+        return _allreduce_fut(state.process_group, bucket.buffer())
+    raise AssertionError
+
+
 def _low_ranks(state, index, tensors):
     """parts of the two memories, for each tensor or batch of them"""
     ps, qs, p_at, q_at = [], [], 0, 0
