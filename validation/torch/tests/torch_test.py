@@ -189,6 +189,7 @@ class Scripts(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout[:3000] + done.stderr)
         events = {case["name"]: case["events"] for case in json.loads(done.stdout)["cases"]}
         self.assertEqual(len(events), len(SCRIPTS) + 1)
+        self.assertEqual(events.pop("ended"), 3)  # a segment, its block, what was refused
         self.assertGreater(min(events.values()), 10)
         self.assertGreater(events["arguments"], events["given"])  # which ended a step earlier
 
@@ -267,7 +268,8 @@ class Record(unittest.TestCase):
             self.assertIn("torch.OutOfMemoryError", errors)
             events = pathlib.Path(folder) / "e.csv"
             for total, recorded in (("85017755648", large), ("8GiB", small)):
-                done = run(PROGRAM, "run", self.SCRIPT, "--device", "h100-sxm-80gb", "--set", "device.total=" + total, "--events", events, "--format", "json")
+                done = run(PROGRAM, "run", self.SCRIPT, "--device", "h100-sxm-80gb", "--set", "device.total=" + total, "--set", "pytorch=2.11", "--events", events,
+                           "--format", "json")
                 self.assertEqual(done.returncode, 0, done.stderr)
                 simulated = json.loads(done.stdout)
                 self.assertEqual(simulated["ended_by_oom"], recorded["ended_by_oom"])
