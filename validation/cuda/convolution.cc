@@ -233,10 +233,9 @@ PartPtr graph_of(const Kernel& kernel, const Three& three) {
   return graph->finish() ? graph : nullptr;
 }
 
-/// Whether PyTorch leaves an engine out: one that rounds fp32 down, where TF32 is not allowed one
-/// that uses the tensor cores.
+/// Whether PyTorch leaves an engine out: one that rounds what it is given down, and where TF32 is
+/// not allowed, for fp32, one that uses the tensor cores. Shown by PyTorch 2.11 on the pretend GPU.
 bool is_left_out(const PartPtr& config, const Kernel& kernel) {
-  if (kernel.precision != "fp32" && kernel.precision != "tf32") return false;
   const Part engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   cudnnBackendDescriptor_t raw = engine.raw();
   (void)config->get(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &raw);

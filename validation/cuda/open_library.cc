@@ -35,7 +35,7 @@ std::vector<std::string> prefixes() {
   found.push_back(variable("CONDA_PREFIX"));
   std::istringstream path(variable("PATH"));
   for (std::string folder; std::getline(path, folder, ':');) {
-    struct stat about{};
+    struct stat about {};
     const std::string python = folder + "/python3";
     if (stat(python.c_str(), &about) != 0) continue;
     found.push_back(prefix_of(python));
@@ -48,7 +48,7 @@ std::vector<std::string> prefixes() {
 /// Whether a folder of LD_LIBRARY_PATH has it.
 bool is_named_folder_s(const char* name) {
   std::istringstream folders(variable("LD_LIBRARY_PATH"));
-  struct stat about{};
+  struct stat about {};
   for (std::string folder; std::getline(folders, folder, ':');) {
     if (stat((folder + "/" + name).c_str(), &about) == 0) return true;
   }

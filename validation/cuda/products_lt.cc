@@ -15,17 +15,17 @@ namespace {
 struct Lt {
   cublasLtHandle_t handle = nullptr;
 #define HARNESS_LT(NAME) decltype(&::NAME) NAME = nullptr;
-#define HARNESS_LT_CALLS(CALL)           \
-  CALL(cublasLtCreate)                   \
-  CALL(cublasLtMatmulDescCreate)         \
-  CALL(cublasLtMatmulDescSetAttribute)   \
-  CALL(cublasLtMatmulDescDestroy)        \
-  CALL(cublasLtMatrixLayoutCreate)       \
-  CALL(cublasLtMatrixLayoutDestroy)      \
-  CALL(cublasLtMatmulPreferenceCreate)   \
+#define HARNESS_LT_CALLS(CALL)               \
+  CALL(cublasLtCreate)                       \
+  CALL(cublasLtMatmulDescCreate)             \
+  CALL(cublasLtMatmulDescSetAttribute)       \
+  CALL(cublasLtMatmulDescDestroy)            \
+  CALL(cublasLtMatrixLayoutCreate)           \
+  CALL(cublasLtMatrixLayoutDestroy)          \
+  CALL(cublasLtMatmulPreferenceCreate)       \
   CALL(cublasLtMatmulPreferenceSetAttribute) \
-  CALL(cublasLtMatmulPreferenceDestroy)  \
-  CALL(cublasLtMatmulAlgoGetHeuristic)   \
+  CALL(cublasLtMatmulPreferenceDestroy)      \
+  CALL(cublasLtMatmulAlgoGetHeuristic)       \
   CALL(cublasLtMatmul)
   HARNESS_LT_CALLS(HARNESS_LT)
 #undef HARNESS_LT
@@ -143,8 +143,9 @@ bool product_lt(const Kernel& kernel, const std::vector<void*>& places, const Wo
       d.prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment(places[3]));
   cublasLtMatmulHeuristicResult_t best{};
   int count = 0;
-  if (!preferred || !ok(l.cublasLtMatmulAlgoGetHeuristic(l.handle, d.how, d.a, d.b, d.c, d.d,
-                                                         d.preference, 1, &best, &count)) ||
+  if (!preferred ||
+      !ok(l.cublasLtMatmulAlgoGetHeuristic(l.handle, d.how, d.a, d.b, d.c, d.d, d.preference, 1,
+                                           &best, &count)) ||
       count == 0)
     return false;
   const float ones[2] = {1, is_matrix ? 1.0F : 0.0F};

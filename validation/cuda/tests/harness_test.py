@@ -193,18 +193,20 @@ class Harness(Built):
         self.assertEqual(self.convolutions(FAKECUDA_CUDNN_WORKSPACE="1000000000000"), {("kernel", "1000000000000")})  # there is not so much
 
     def test_cudnn_s_plan_is_chosen_as_pytorch_chooses(self):
-        """the first of the heuristics' that is not left out: for fp32 those that round down, and tensor cores where TF32 is not allowed"""
+        """the first of the heuristics' that is not left out, as torch_test.py shows PyTorch to do it"""
         if not self.has_libraries:
             self.skipTest("the toolkit lacks cuBLAS, cuDNN or NCCL")
         for engines, allowed in (("4096:t,8192", "4096"), ("2048:d,4096:t,8192", "4096"), ("1024,2048:d", "1024"), ("2048:d,0:dt,512", "512")):
             self.assertEqual(self.convolutions(FAKECUDA_CUDNN_ENGINES=engines), {("cudnn", allowed)}, engines)
         script = self.folder / "convolved.py"
-        for head, chosen in (("", "4096"), ("torch.backends.cudnn.allow_tf32 = False\n", "8192")):
-            script.write_text("import torch\n" + head + "torch.nn.Conv2d(8, 8, 3).cuda()(torch.zeros(4, 8, 32, 32, device='cuda'))\n")
+        forbids = "torch.backends.cudnn.allow_tf32 = False\n"
+        for head, dtype, chosen in (("", "float32", 4096), (forbids, "float32", 8192), (forbids, "bfloat16", 4096), ("", "float16", 4096)):
+            script.write_text("import torch\n%s" % head + "kind = {'device': 'cuda', 'dtype': torch.%s}\n" % dtype +
+                              "torch.nn.Conv2d(8, 8, 3, **kind)(torch.zeros(4, 8, 32, 32, **kind))\n")
             plan = self.folder / "convolved.plan"
             self.run_with(PROGRAM, "plan", script, "--device", "a100-sxm-80gb", "--out", plan)
             _, _, out = self.execute(plan, "--kernels", "time", FAKECUDA_CUDNN_ENGINES="2048:d,4096:t,8192")
-            self.assertIn("cudnn,%s," % chosen, (out / "convolved.kernels.csv").read_text())
+            self.assertIn("cudnn,%d," % chosen, (out / "convolved.kernels.csv").read_text())
 
     def test_products_work_in_the_memory_that_pytorch_s_allocator_has_for_them(self):
         if not self.has_libraries:

@@ -78,6 +78,14 @@ class Calibrate(unittest.TestCase):
                     self.assertIn("  %s" % line, text)
                 self.assertEqual(text.count("bytes: 33554432}"), 54)  # 2 dtypes, 3 batches, 3 sizes, 3 passes
 
+    def test_pytorch_s_choice_of_cudnn_s_plans_is_what_workspaces_are_of(self):
+        """the harness chooses the same (harness_test.py): never what rounds down"""
+        with tempfile.TemporaryDirectory() as folder:
+            done, text = self.calibrated(folder, FAKECUDA_CUDNN_ENGINES="2048:d,4096:t,8192")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        asked = set(re.findall(r"dtype: (\w+), .* bytes: (\d+)\}", text))
+        self.assertEqual(asked, {("float32", "4096"), ("float16", "4096")})
+
     def test_rates_and_times_are_told_as_they_are(self):
         with tempfile.TemporaryDirectory() as folder:
             done, text = self.calibrated(folder, FAKECUDA_FLOPS_PER_S="400000000000000", FAKECUDA_BYTES_PER_S="2000000000000",
