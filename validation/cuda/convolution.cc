@@ -38,7 +38,7 @@ struct Cudnn {
 #undef HARNESS_CUDNN
 
   Cudnn() {
-    void* library = open_library({"libcudnn.so.9"});
+    void* library = open_library({"libcudnn.so.9", "libcudnn.so.8"});
     bool found = library != nullptr;
 #define HARNESS_CUDNN(NAME)                                         \
   if (found) {                                                      \

@@ -30,7 +30,7 @@ struct Cublas {
   cublasHandle_t handle = nullptr;
 
   Cublas() {
-    void* library = open_library({"libcublas.so.13", "libcublas.so.12"});
+    void* library = open_library({"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"});
     if (library == nullptr) return;
     const auto create =
         reinterpret_cast<decltype(&cublasCreate_v2)>(dlsym(library, "cublasCreate_v2"));

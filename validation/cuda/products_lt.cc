@@ -31,7 +31,7 @@ struct Lt {
 #undef HARNESS_LT
 
   Lt() {
-    void* library = open_library({"libcublasLt.so.13", "libcublasLt.so.12"});
+    void* library = open_library({"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so.11"});
     bool found = library != nullptr;
 #define HARNESS_LT(NAME)                                            \
   if (found) {                                                      \
