@@ -212,6 +212,32 @@ class Calibration(unittest.TestCase):
             self.assertEqual(done.returncode, 2)
             self.assertIn("the kernels are of 'NVIDIA A100-SXM4-80GB', the device is 'Tesla T4'", done.stderr)
 
+    def test_a_snapshot_with_a_refused_request_says_what_the_context_takes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            snapshot, file = pathlib.Path(folder) / "s.pickle", pathlib.Path(folder) / "c.yaml"
+            words = ["calibrate", "--device", "rtx-2080-ti", "--snapshot", snapshot, "--out", file]
+            for given, context in (((), 142606336), (("--set", "device.context=200MiB"), 209715200)):
+                self.assertEqual(tidemark("run", SCENARIOS / "near_oom.yaml", "--set", "device.other=0", "--set", "batch=900", "--snapshot", snapshot, *given).returncode, 0)
+                done = tidemark(*words)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("Of a memory snapshot, as if nobody else was on the device\n", done.stdout)
+                self.assertIn("\n1 entries measured, 0 interpolated, 19 assumed", done.stdout)
+                self.assertIn(", driver not told, CUDA not told, ", done.stdout)
+                text = file.read_text()
+                self.assertIn("  context_bytes: {value: %d, basis: measured, low: %d, high: %d, count: 1}\n" % (context, context, context), text)
+                self.assertIn('date: "%s"' % datetime.datetime.now(datetime.timezone.utc).date(), text)
+                self.assertIn("address_order: down", text)
+            done = tidemark("run", SCENARIOS / "near_oom.yaml", "--calibration", file)
+            self.assertIn("reserved + CUDA context 200 MiB", done.stdout, done.stderr)
+            for card, told in (("rtx-3060-laptop", "its segments and what was free are "), ("h100", "more than half of 'NVIDIA H100 80GB HBM3'")):
+                done = tidemark("calibrate", "--device", card, "--snapshot", snapshot, "--out", file)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(told, done.stderr)
+            tidemark("run", SCENARIOS / "mlp.yaml", "--snapshot", snapshot)
+            done = tidemark(*words)
+            self.assertIn("Not believed: %s: no request was refused in it, so it does not tell the context\n" % snapshot, done.stdout)
+            self.assertIn("  context_bytes: {value: 0, basis: assumed}\n", file.read_text())
+
     def test_copies_of_nsys_say_what_memory_reaches(self):
         with tempfile.TemporaryDirectory() as folder:
             path = folder + "/report.sqlite"
