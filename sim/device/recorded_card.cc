@@ -78,8 +78,8 @@ void calibrate_by_snapshot(Calibration& calibration, const Snapshot& snapshot,
   std::vector<std::int64_t> contexts = contexts_of(snapshot, device);
   std::sort(contexts.begin(), contexts.end());
   if (contexts.empty()) {
-    calibration.refused.push_back(name +
-                                  ": no request was refused in it, so it does not tell the context");
+    calibration.refused.push_back(
+        name + ": no request was refused in it, so it does not tell the context");
   } else {
     const std::int64_t half = static_cast<std::int64_t>(device.total_bytes / 2);
     if (contexts.front() < 0) {

@@ -271,6 +271,13 @@ class Harness(Built):
             slowest = min(int(row["ns"]) for row in csv.DictReader(file) if row["call"] == "cudaMalloc")
         self.assertGreater(slowest, 3_000_000)
 
+    def test_windows_is_refused(self):
+        done = subprocess.run(["cmake", "-S", str(VALIDATION / "cuda"), "-B", str(self.folder / "windows"), "-DCMAKE_SYSTEM_NAME=Windows",
+                               "-DCMAKE_CXX_COMPILER_WORKS=1"], capture_output=True, text=True, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("The harness needs Linux: expandable segments and NVML's processes are others on Windows. Use WSL 2",
+                      " ".join(done.stderr.split()))
+
     def test_no_device_is_77(self):
         done, answer, _ = self.execute(self.plan("mlp"), FAKECUDA_COUNT="0")
         self.assertEqual((done.returncode, answer), (77, None))
@@ -454,6 +461,11 @@ class Probe(Built):
             self.assertAlmostEqual(found["flops_per_s"][precision] / 2e14, 1, delta=0.001, msg=precision)
         self.assertAlmostEqual(found["bytes_per_s"] / 1.5e12, 1, delta=0.001)
         self.assertAlmostEqual(found["kernel_ns"], 3000, delta=1)
+
+    def test_nvml_is_no_part_of_what_is_timed(self):
+        found = self.probed(FAKECUDA_NVML_US="30000")
+        slowest = max(each[key + "_spread"][0] for each in found["latencies"] for key in ("malloc_ns", "free_ns", "map_ns", "unmap_ns"))
+        self.assertLess(slowest, 10_000_000)
 
     def test_a_first_kernel_is_given_and_what_it_takes_is_told(self):
         self.assertEqual(self.probed(FAKECUDA_FIRST_KERNEL_BYTES="8388608")["first_kernel_bytes"], 8388608)

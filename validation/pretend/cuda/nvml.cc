@@ -135,6 +135,7 @@ namespace {
 template <class Process>
 int processes(void* h, unsigned* n, Process* p) {
   const int d = nvml_dev(h);
+  if (cfg().nvml_us) usleep(unsigned(cfg().nvml_us));
   std::vector<std::pair<unsigned, unsigned long long>> all;
   if (st().dev[d]->context) all.push_back({unsigned(getpid()), own_used(d)});
   if (cfg().other) all.push_back({1, cfg().other});

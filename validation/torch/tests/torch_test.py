@@ -66,7 +66,7 @@ class Calibrate(unittest.TestCase):
     def test_what_each_stage_takes_is_told_to_the_byte(self):
         truth = {"FAKECUDA_FIRST_KERNEL_BYTES": "6291456", "FAKECUDA_CUBLAS_BYTES": "9437184", "FAKECUDA_CUDNN_BYTES": "4194304",
                  "FAKECUDA_NCCL_BYTES": "8388608", "FAKECUDA_CUDNN_WORKSPACE": "33554432"}
-        for nvml in ("", "reversed", "na"):
+        for nvml in ("", "reversed", "na", "mig", "container"):
             with self.subTest(nvml=nvml), tempfile.TemporaryDirectory() as folder:
                 done, text = self.calibrated(folder, FAKECUDA_NVML=nvml, **truth)
                 self.assertEqual(done.returncode, 0, done.stderr)
@@ -95,6 +95,20 @@ class Calibrate(unittest.TestCase):
                          "memory_share: {value: 597, basis: measured,"):  # of 3352
                 self.assertIn("  %s" % line, text)
             self.assertRegex(text, r"launch_overhead_ns: \{value: [1-9]\d+, basis: measured, low: \d+, high: \d+, count: 9\}")
+
+    def test_nvml_is_no_part_of_what_is_timed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder) / "probe.json"
+            done = under_torch(HERE.parent / "probe.py", out, "--repeats", "2", FAKECUDA_NVML_US="30000")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            latencies = json.loads(out.read_text())["latencies"]
+        self.assertGreater(len(latencies), 8)
+        self.assertLess(max(each[key + "_spread"][0] for each in latencies for key in ("malloc_ns", "free_ns", "map_ns", "unmap_ns")), 10_000_000)
+
+    def test_windows_is_refused(self):
+        code = "import runpy, sys; sys.platform = 'win32'; sys.argv = ['probe.py', 'o.json']; runpy.run_path(%r, run_name='__main__')"
+        done = subprocess.run([sys.executable, "-c", code % str(HERE.parent / "probe.py")], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (77, "probe: Linux is needed; on Windows measure under WSL 2\n"))
 
     def test_others_a_lost_device_and_none_end_with_a_message(self):
         for truth, code, message in (({"FAKECUDA_OTHER_BYTES": "1GiB"}, 2, "1 more on the device while it was measured"),
