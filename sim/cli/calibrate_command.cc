@@ -1,7 +1,7 @@
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 
@@ -59,7 +59,10 @@ std::string receipt(const Calibration& c) {
 std::string day_of(const std::string& path) {
   struct stat about {};
   if (stat(path.c_str(), &about) != 0) return {};
-  return fmt::format("{:%Y-%m-%d}", fmt::gmtime(about.st_mtime));
+  const std::chrono::year_month_day day(std::chrono::floor<std::chrono::days>(
+      std::chrono::system_clock::from_time_t(about.st_mtime)));
+  return fmt::format("{:04}-{:02}-{:02}", int{day.year()}, unsigned{day.month()},
+                     unsigned{day.day()});
 }
 
 /// Timed kernels, and whose they are.

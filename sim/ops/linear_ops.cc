@@ -18,11 +18,19 @@
 
 namespace tidemark::ops {
 
-void launch_gemm(Context& c, const Tensor& a, const Tensor& b, const Tensor& out) {
+namespace {
+
+void queue_gemm(Context& c, const Tensor& a, const Tensor& b, const Tensor& out) {
   const auto flops = 2ULL * static_cast<std::uint64_t>(out.numel()) *
                      static_cast<std::uint64_t>(a.sizes().empty() ? 1 : a.size(-1));
   c.launch(out.device(), flops, a.bytes() + b.bytes() + out.bytes(), KernelClass::kMatmul,
            out.dtype());
+}
+
+}  // namespace
+
+void launch_gemm(Context& c, const Tensor& a, const Tensor& b, const Tensor& out) {
+  queue_gemm(c, a, b, out);
   works_on(c, {&a, &b}, {&out});
 }
 
@@ -96,13 +104,14 @@ Tensor gemm(Context& c, Tensor out, const Tensor& a, const Tensor& b, const Tens
   const Tensor second = factor(by_columns ? b : a);
   const Tensor& rows = by_columns ? first : second;
   const Tensor& columns = by_columns ? second : first;
-  if (added != nullptr) {
-    c.cublaslt_workspace(out.device());
-  } else {
+  if (added == nullptr) {
     c.cublas_workspace(out.device());
+    launch_gemm(c, rows, columns, out);
+    return out;
   }
-  launch_gemm(c, rows, columns, out);
-  if (added != nullptr) works_on(c, {&rows, &columns, added}, {&out}, "by=cublaslt");
+  c.cublaslt_workspace(out.device());
+  queue_gemm(c, rows, columns, out);
+  works_on(c, {&rows, &columns, added}, {&out}, "by=cublaslt");
   return out;
 }
 
