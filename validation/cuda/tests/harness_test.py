@@ -481,6 +481,7 @@ class Probe(Built):
 
     def test_a_device_in_use_and_one_that_beats_its_peak_are_refused(self):
         for variables, message in (({"FAKECUDA_OTHER_BYTES": "1GiB"}, "1 more on the device while it was measured"),
+                                   ({"FAKECUDA_OTHER_LATER": "40:1GiB"}, "1 more on the device while it was measured"),
                                    ({**self.TRUTH, "FAKECUDA_FLOPS_PER_S": "9.4e14"}, "is 3.0 times the peak of the card"),
                                    ({"FAKECUDA_NVML": "na", "FAKECUDA_DRIVER": "580.95.05"}, "")):
             done = self.run_with(PROGRAM, "calibrate", "--device", "a100-sxm-80gb", "--out", self.folder / "r.yaml", **variables)

@@ -112,6 +112,7 @@ class Calibrate(unittest.TestCase):
 
     def test_others_a_lost_device_and_none_end_with_a_message(self):
         for truth, code, message in (({"FAKECUDA_OTHER_BYTES": "1GiB"}, 2, "1 more on the device while it was measured"),
+                                     ({"FAKECUDA_OTHER_LATER": "40:1GiB"}, 2, "1 more on the device while it was measured"),
                                      ({"FAKECUDA_LOST_AFTER": "30"}, 4, "unspecified launch failure"),
                                      ({"FAKECUDA_COUNT": "0"}, 77, "no CUDA device")):
             with self.subTest(truth=truth), tempfile.TemporaryDirectory() as folder:
