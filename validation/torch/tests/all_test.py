@@ -43,7 +43,7 @@ class All(harness_test.Built):
         began = time.monotonic()
         while len(self.made(report)) < 2 and process.poll() is None and time.monotonic() - began < 500:
             time.sleep(0.05)
-        os.killpg(process.pid, signal.SIGINT)
+        os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         self.assertNotEqual(process.returncode, 0)
         first = self.made(report)
