@@ -363,9 +363,10 @@ std::size_t CachingAllocator::run(std::span<const Instruction> chunk) {
       } else if (at->verb == Verb::kFree) {
         free_inline<kWay, kHistory>(at->id);
         continue;
-      } else if (execute_other(*at, device_, clock_)) {
+      } else if (execute_other(*at, device_, clock_) && at->verb != Verb::kPool) {
         continue;
       }
+      // A request was refused, or a pool changed what is in force: the rest may go another way.
       instruction_ = start + static_cast<std::uint32_t>(executed(at)) + 1;
       return executed(at) + 1;
     }

@@ -1,13 +1,17 @@
 #include <fmt/format.h>
+#include <sys/stat.h>
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 
 #include "sim/cli/command.h"
 #include "sim/cli/process.h"
+#include "sim/cli/snapshot_input.h"
 #include "sim/cli/torch_runner.h"
 #include "sim/device/calibration.h"
 #include "sim/device/device.h"
+#include "sim/device/recorded_card.h"
 #include "sim/format/whole_file.h"
 #include "sim/report/text.h"
 
@@ -25,10 +29,12 @@ std::string find_probe() {
 }
 
 std::string receipt(const Calibration& c) {
+  const auto told = [](const std::string& text) { return text.empty() ? "not told" : text; };
   std::string out =
       fmt::format("{}{}, driver {}, CUDA {}, {}, {}\n", c.device,
-                  c.pretend ? " (the pretend GPU: its times are not taken)" : "", c.driver, c.cuda,
-                  c.pytorch.empty() ? "no PyTorch" : "PyTorch " + c.pytorch, c.date);
+                  c.pretend ? " (the pretend GPU: its times are not taken)" : "", told(c.driver),
+                  told(c.cuda), c.pytorch.empty() ? "no PyTorch" : "PyTorch " + c.pytorch, c.date);
+  if (c.by == "snapshot") out += "Of a memory snapshot, as if nobody else was on the device\n";
   if (c.by == "pytorch") out += "Measured inside a process of PyTorch\n";
   if (!c.idle.empty() && c.idle != "yes")
     out += fmt::format("Whether others used the device meanwhile: {}\n", c.idle);
@@ -47,6 +53,16 @@ std::string receipt(const Calibration& c) {
   }
   for (const std::string& each : c.refused) out += "Not believed: " + each + "\n";
   return out;
+}
+
+/// When a file was written: "2026-11-01".
+std::string day_of(const std::string& path) {
+  struct stat about {};
+  if (stat(path.c_str(), &about) != 0) return {};
+  const std::chrono::year_month_day day(std::chrono::floor<std::chrono::days>(
+      std::chrono::system_clock::from_time_t(about.st_mtime)));
+  return fmt::format("{:04}-{:02}-{:02}", int{day.year()}, unsigned{day.month()},
+                     unsigned{day.day()});
 }
 
 /// Timed kernels, and whose they are.
@@ -172,8 +188,9 @@ class CalibrateCommand final : public Command {
         "bytes, latencies of driver calls by size, launch overhead and achieved rates, each entry "
         "marked measured, interpolated or assumed, with a receipt. Kernels timed on the card, by "
         "'tidemark-cuda PLAN --kernels time', PyTorch's profiler or nsys, say what products, "
-        "convolutions and attention reach. It holds for that card alone. Exit code 77: no GPU, or "
-        "nothing to measure it with.",
+        "convolutions and attention reach; a memory snapshot with a refused request what the "
+        "context takes. It holds for that card alone. Exit code 77: no GPU, or nothing to measure "
+        "it with.",
         {},
         {{"device", "NAME", "the card it is, of configs/devices or a device file", ""},
          {"by", "WHAT", "pytorch or probe: what measures; else PyTorch where it is", ""},
@@ -182,6 +199,7 @@ class CalibrateCommand final : public Command {
           "timed kernels: NAME.kernels.csv of the harness, a profiler's trace (.json, .json.gz) "
           "or nsys's .sqlite; without --probe only these are taken",
           "", true},
+         {"snapshot", "FILE", "a memory snapshot of the card, taken in the same way", "", true},
          {"out", "FILE", "where the calibration goes", "calibration.yaml"}},
         {{"tidemark calibrate --device rtx-4090", "on the machine with the card"},
          {"tidemark calibrate --device h100 --probe probe.json", "from a bundle's results"},
@@ -198,7 +216,7 @@ class CalibrateCommand final : public Command {
     std::optional<Probed> probed;
     if (args.has("probe")) {
       probed = {args.value("probe"), read_whole_file(args.value("probe"))};
-    } else if (args.has("by") || !args.has("kernels")) {
+    } else if (args.has("by") || !(args.has("kernels") || args.has("snapshot"))) {
       probed = run_probe(by, device, err);
       if (!probed) return ExitCode::kNoDevice;
     }
@@ -207,6 +225,10 @@ class CalibrateCommand final : public Command {
     for (const std::string& path : args.values("kernels")) {
       const TemporaryFolder scratch;
       take_kernels(read_timed_kernels(path, scratch.path()), device, calibration);
+    }
+    for (const std::string& path : args.values("snapshot")) {
+      calibrate_by_snapshot(calibration, load_snapshot(path, err), path, device);
+      if (calibration.date.empty()) calibration.date = day_of(path);
     }
     write_whole_file(args.value("out"), calibration_yaml(calibration));
     out.write(receipt(calibration) + "Written: " + args.value("out") + "\n");

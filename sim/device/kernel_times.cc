@@ -146,7 +146,8 @@ ClassShares shares_of(const std::vector<KernelTime>& times, const DeviceSpec& de
   ClassShares found;
   std::map<CostClass, std::vector<Sample>> samples;
   for (const KernelTime& each : times) {
-    const bool is_library = each.by == "cublas" || each.by == "cudnn" || each.by == "pytorch";
+    const bool is_library =
+        each.by == "cublas" || each.by == "cublaslt" || each.by == "cudnn" || each.by == "pytorch";
     if (!is_library || each.ns < 2 * floor) continue;
     Cost arithmetic = each.cost;
     arithmetic.bytes_moved = 0;

@@ -18,11 +18,19 @@
 
 namespace tidemark::ops {
 
-void launch_gemm(Context& c, const Tensor& a, const Tensor& b, const Tensor& out) {
+namespace {
+
+void queue_gemm(Context& c, const Tensor& a, const Tensor& b, const Tensor& out) {
   const auto flops = 2ULL * static_cast<std::uint64_t>(out.numel()) *
                      static_cast<std::uint64_t>(a.sizes().empty() ? 1 : a.size(-1));
   c.launch(out.device(), flops, a.bytes() + b.bytes() + out.bytes(), KernelClass::kMatmul,
            out.dtype());
+}
+
+}  // namespace
+
+void launch_gemm(Context& c, const Tensor& a, const Tensor& b, const Tensor& out) {
+  queue_gemm(c, a, b, out);
   works_on(c, {&a, &b}, {&out});
 }
 
@@ -80,7 +88,8 @@ bool column_major(const Dims& sizes, const Dims& strides) {
   return strides[0] == 1 && strides[1] == sizes[0];
 }
 
-Tensor gemm(Context& c, Tensor out, const Tensor& a, const Tensor& b, bool lt) {
+/// `added`: what cuBLASLt adds to the product; null: cuBLAS multiplies.
+Tensor gemm(Context& c, Tensor out, const Tensor& a, const Tensor& b, const Tensor* added) {
   if (out.numel() == 0 || a.numel() == 0) return out;  // filled with zeros
   // Rows are columns to cuBLAS: a result by rows is the transposed product, whose first factor is
   // `b`. Source: cublasCommonArgs, bmm_out_cuda_impl.
@@ -93,12 +102,16 @@ Tensor gemm(Context& c, Tensor out, const Tensor& a, const Tensor& b, bool lt) {
   };
   const Tensor first = factor(by_columns ? a : b);
   const Tensor second = factor(by_columns ? b : a);
-  if (lt) {
-    c.cublaslt_workspace(out.device());
-  } else {
+  const Tensor& rows = by_columns ? first : second;
+  const Tensor& columns = by_columns ? second : first;
+  if (added == nullptr) {
     c.cublas_workspace(out.device());
+    launch_gemm(c, rows, columns, out);
+    return out;
   }
-  launch_gemm(c, by_columns ? first : second, by_columns ? second : first, out);
+  c.cublaslt_workspace(out.device());
+  queue_gemm(c, rows, columns, out);
+  works_on(c, {&rows, &columns, added}, {&out}, "by=cublaslt");
   return out;
 }
 
@@ -123,11 +136,12 @@ Tensor mm_second_gradient(Context& c, const Tensor& grad, const Tensor& mat1, co
 
 Tensor mm_kernel(Context& c, const Tensor& a, const Tensor& b) {
   const KernelScope kernel(c, KernelKind::kProduct, {&a, &b});
-  return kernel.gives(gemm(c, c.empty({a.size(0), b.size(1)}, a.dtype(), a.device()), a, b, false));
+  return kernel.gives(
+      gemm(c, c.empty({a.size(0), b.size(1)}, a.dtype(), a.device()), a, b, nullptr));
 }
 
 void product_kernel(Context& c, const Tensor& out, const Tensor& a, const Tensor& b) {
-  gemm(c, out, a, b, false);
+  gemm(c, out, a, b, nullptr);
 }
 
 namespace {
@@ -135,7 +149,7 @@ namespace {
 Tensor batched_gemm(Context& c, const Tensor& a, const Tensor& b) {
   const KernelScope kernel(c, KernelKind::kProduct, {&a, &b});
   Tensor out = c.empty({a.size(0), a.size(1), b.size(2)}, a.dtype(), a.device());
-  return kernel.gives(gemm(c, std::move(out), a, b, false));
+  return kernel.gives(gemm(c, std::move(out), a, b, nullptr));
 }
 
 }  // namespace
@@ -193,8 +207,9 @@ bool adds_by_cublaslt(const Context& c, const Tensor& self, const Dims& sizes, s
 void add_product_kernel(Context& c, const Tensor& out, const Tensor& self, const Tensor& a,
                         const Tensor& b, double beta) {
   const bool is_own = out.impl() == self.impl();
-  gemm(c, out, a, b,
-       !is_own && out.dim() == 2 && adds_by_cublaslt(c, self, out.sizes(), a.size(1), beta));
+  const bool by_lt =
+      !is_own && out.dim() == 2 && adds_by_cublaslt(c, self, out.sizes(), a.size(1), beta);
+  gemm(c, out, a, b, by_lt ? &self : nullptr);
 }
 
 Tensor addmm(Context& c, Tensor self, Tensor mat1, Tensor mat2, double beta, double alpha) {
@@ -218,7 +233,7 @@ Tensor addmm(Context& c, Tensor self, Tensor mat1, Tensor mat2, double beta, dou
   op.save_if(op.needs(2), 0, mat1);
   op.save_if(op.needs(1), 1, mat2);
   Tensor out = gemm(c, c.empty(sizes, mat1.dtype(), mat1.device()), mat1, mat2,
-                    adds_by_cublaslt(c, self, sizes, mat1.size(1), beta));
+                    adds_by_cublaslt(c, self, sizes, mat1.size(1), beta) ? &self : nullptr);
   return op.result(std::move(out), [alpha, beta, s1 = mat1.sizes(), t1 = mat1.strides(),
                                     s2 = mat2.sizes(), t2 = mat2.strides()](Backward& b) {
     const auto scaled = [&b](Tensor g, double factor) {

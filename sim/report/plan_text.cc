@@ -67,10 +67,10 @@ class Writer {
   void event(const Event& event) {
     switch (event.action) {
       case Action::kSegmentAlloc:
-        line("segment {} {}", event.bytes, event.address);
+        line("segment {} {} {}", event.bytes, event.address, event.stream);
         break;
       case Action::kSegmentFree:
-        line("segment_free {} {}", event.bytes, event.address);
+        line("segment_free {} {} {}", event.bytes, event.address, event.stream);
         break;
       case Action::kSegmentMap:
         line("map {} {} {} {}", event.bytes, event.address,
@@ -81,7 +81,8 @@ class Writer {
              pages_.unmapped(event.address, event.bytes), event.stream);
         break;
       case Action::kAlloc:
-        line("alloc {} {} {} {}", event.id, event.bytes, event.address, event.stream);
+        line("alloc {} {} {} {}{}", event.id, event.bytes, event.address, event.stream,
+             is_workspace(event.id) ? " workspace" : "");
         break;
       case Action::kFreeRequested:
         line("free {}", event.id);
@@ -130,6 +131,11 @@ class Writer {
   }
 
  private:
+  /// Whether a library is handed it to work in, as cuBLAS is.
+  [[nodiscard]] bool is_workspace(RequestId id) const {
+    return id < program_.categories.size() && program_.categories[id] == Category::kWorkspace;
+  }
+
   /// What is refused, and how the driver was asked for it: a segment, or pages of a range.
   void refused(const Event& event) {
     const bool is_small = event.bytes <= kSmallMaxBytes;
@@ -189,7 +195,7 @@ std::string plan_text(const std::string& name, std::span<const Instruction> inst
                       const DeviceSpec& device, const ReplayResult& result, AfterRefusal then) {
   std::string out;
   Writer writer(out, program, kernels, *result.settings.knobs);
-  writer.line("tidemark-plan 3");
+  writer.line("tidemark-plan 4");
   writer.line("name {}", name);
   writer.line("device {} {} {} {}", device.compute_capability, device.total_bytes,
               device.context_bytes, device.name);

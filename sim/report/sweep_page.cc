@@ -9,10 +9,12 @@
 
 #include <fmt/format.h>
 
+#include "sim/device/published_band.h"
 #include "sim/format/json_writer.h"
 #include "sim/report/page_files.h"
 #include "sim/report/page_text.h"
 #include "sim/report/text.h"
+#include "sim/report/time_text.h"
 #include "sim/study/advice/remedy.h"
 #include "sim/study/sweep/sweep_answer.h"
 
@@ -193,6 +195,7 @@ void write_cells(const SweepCells& cells, JsonWriter& json) {
   json.end_array().end_object().key("figures").begin_array();
   for (const Figure& figure : kFigures) {
     json.begin_object().member("name", figure.name).member("unit", figure.unit);
+    if (figure.unit == std::string_view("ns")) write_time_band(json, published_band());
     column("values", [&](const SweepCells::Cell& cell) {
       json.value(std::uint64_t{figure.of(cell.result)});
     });

@@ -6,6 +6,8 @@ import datetime
 import json
 import os
 import pathlib
+import random
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -211,6 +213,80 @@ class Calibration(unittest.TestCase):
             done = tidemark("calibrate", "--device", "t4", "--kernels", path, "--out", folder + "/c.yaml")
             self.assertEqual(done.returncode, 2)
             self.assertIn("the kernels are of 'NVIDIA A100-SXM4-80GB', the device is 'Tesla T4'", done.stderr)
+
+    def test_a_snapshot_with_a_refused_request_says_what_the_context_takes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            snapshot, file = pathlib.Path(folder) / "s.pickle", pathlib.Path(folder) / "c.yaml"
+            words = ["calibrate", "--device", "rtx-2080-ti", "--snapshot", snapshot, "--out", file]
+            for given, context in (((), 142606336), (("--set", "device.context=200MiB"), 209715200)):
+                self.assertEqual(tidemark("run", SCENARIOS / "near_oom.yaml", "--set", "device.other=0", "--set", "batch=900", "--snapshot", snapshot, *given).returncode, 0)
+                done = tidemark(*words)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("Of a memory snapshot, as if nobody else was on the device\n", done.stdout)
+                self.assertIn("\n1 entries measured, 0 interpolated, 19 assumed", done.stdout)
+                self.assertIn(", driver not told, CUDA not told, ", done.stdout)
+                text = file.read_text()
+                self.assertIn("  context_bytes: {value: %d, basis: measured, low: %d, high: %d, count: 1}\n" % (context, context, context), text)
+                self.assertIn('date: "%s"' % datetime.datetime.now(datetime.timezone.utc).date(), text)
+                self.assertIn("address_order: down", text)
+            done = tidemark("run", SCENARIOS / "near_oom.yaml", "--calibration", file)
+            self.assertIn("reserved + CUDA context 200 MiB", done.stdout, done.stderr)
+            for card, told in (("rtx-3060-laptop", "its segments and what was free are "), ("h100", "more than half of 'NVIDIA H100 80GB HBM3'")):
+                done = tidemark("calibrate", "--device", card, "--snapshot", snapshot, "--out", file)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(told, done.stderr)
+            tidemark("run", SCENARIOS / "mlp.yaml", "--snapshot", snapshot)
+            done = tidemark(*words)
+            self.assertIn("Not believed: %s: no request was refused in it, so it does not tell the context\n" % snapshot, done.stdout)
+            self.assertIn("  context_bytes: {value: 0, basis: assumed}\n", file.read_text())
+
+    RATES = {"matmul": 0.62, "convolution": 0.41, "elementwise": 0.77}  # of the peaks: what is true of this card
+    PEAKS = {"fp32": 19.5e12, "tf32": 156e12, "bf16": 312e12}  # of configs/devices/a100-sxm-80gb.yaml
+    TRAFFIC = 2.039e12
+
+    def replayed(self, folder, name, noise):
+        """a plan executed by a card of which RATES is true, as the harness writes it: each time off by `noise`, a sixth ten times too long"""
+        plan = pathlib.Path(folder) / (name + ".plan")
+        self.assertEqual(tidemark("plan", SCENARIOS / (name + ".yaml"), "--device", "a100-sxm-80gb", "--out", plan).returncode, 0)
+        rows, state = ["kind,precision,flops,bytes,op,by,workspace_bytes,ns,least_ns,most_ns,repeats,kernel"], random.Random(3)
+        for line in plan.read_text().splitlines():
+            if not line.startswith("kernel "):
+                continue
+            kind, precision, flops, size, op = line.split()[2:7]
+            if kind not in self.RATES:
+                continue
+            seconds = max(int(flops) / (self.PEAKS.get(precision, 1e30) * self.RATES[kind]), int(size) / (self.TRAFFIC * self.RATES["elementwise"]))
+            ns = round(seconds * 1e9 * (1 + state.uniform(-noise, noise)) * (10 if noise and len(rows) % 6 == 5 else 1))
+            by = {"matmul": "cublas", "convolution": "cudnn"}.get(kind, "pytorch")
+            rows.append("%s,%s,%s,%s,%s,%s,,%d,%d,%d,5," % (kind, precision, flops, size, op, by, max(ns, 1), max(ns, 1), max(ns, 1)))
+        table = pathlib.Path(folder) / (name + ".kernels.csv")
+        table.write_text("\n".join(rows) + "\n")
+        (pathlib.Path(folder) / (name + ".json")).write_text(json.dumps({"provenance": {
+            "device": "NVIDIA A100-SXM4-80GB", "pretend": True, "given_times": True, "driver": "580.1", "cuda": "13.0", "date": "2026-11-01"}}))
+        return table
+
+    def test_a_plan_that_is_replayed_with_noise_gives_back_what_is_true(self):
+        """plan, replay, measured, calibrate, run: bytes exact, times within the noise that was put in, one wrong time of six or none"""
+        told = {}
+        for noise in (0, 0.05):
+            state, size = random.Random(5), 1 << 21
+            latencies = [{"bytes": size << n, **{key: round((40000 + 2000 * (1 << n)) * (1 + state.uniform(-noise, noise)) * (3 if noise and n == 7 else 1))
+                                                for key in ("malloc_ns", "free_ns")}, "map_ns": 61000, "unmap_ns": 41000} for n in range(12)]
+            with tempfile.TemporaryDirectory() as folder:
+                tables = [w for name in ("resnet50", "llama_bf16") for w in ("--kernels", self.replayed(folder, name, noise))]
+                done = self.calibrated(folder, {**PROBE, "latencies": latencies}, "--device", "a100-sxm-80gb", *tables)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual("Not believed: " in done.stdout, noise > 0, done.stdout)
+                text = (pathlib.Path(folder) / "c.yaml").read_text()
+                found = dict(re.findall(r"^  (\w+): \{value: (\d+), basis: (?:measured|interpolated)", text, re.M))
+                self.assertEqual(int(found["context_bytes"]), PROBE["context_bytes"] + PROBE["first_kernel_bytes"])
+                for key, truth in (("matmul_share", 620), ("convolution_share", 410), ("memory_share", 770), ("malloc_ns", 40000), ("malloc_page_ns", 2000)):
+                    self.assertAlmostEqual(int(found[key]) / truth, 1, delta=noise + 0.003, msg=key)
+                run = tidemark("run", SCENARIOS / "llama_bf16.yaml", "--device", "a100-sxm-80gb", "--calibration", folder + "/c.yaml", "--format", "json")
+                self.assertEqual(run.returncode, 0, run.stderr)
+                told[noise] = json.loads(run.stdout)["time"]["step"]
+        self.assertAlmostEqual(told[0.05]["ns"] / told[0]["ns"], 1, delta=0.05)
+        self.assertTrue(told[0.05]["low_ns"] <= told[0]["ns"] <= told[0.05]["high_ns"], told)
 
     def test_copies_of_nsys_say_what_memory_reaches(self):
         with tempfile.TemporaryDirectory() as folder:

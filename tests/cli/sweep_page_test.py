@@ -65,6 +65,16 @@ class SweepPage(unittest.TestCase):
             self.assertEqual(json.loads(done.stdout)["devices"][0]["peak_reserved"]["bytes"], peaks[i])
 
     @unittest.skipIf(browser.program() is None, "no Chromium to open pages in")
+    def test_each_time_has_its_band(self):
+        page = browser.Browser()
+        self.addCleanup(page.close)
+        page.open(self.page())
+        page.value("(document.querySelector('#map-place button').click(), 0)")
+        shown = page.value("[...document.querySelectorAll('tr')].map(r => r.textContent).filter(t => t.startsWith('time'))")
+        self.assertEqual(len(shown), 1, shown)
+        self.assertRegex(shown[0], r"^time[0-9.]+ m?s \([0-9.]+ m?s to [0-9.]+ m?s\)$")
+
+    @unittest.skipIf(browser.program() is None, "no Chromium to open pages in")
     def test_what_is_shown_and_clicked(self):
         page = browser.Browser()
         self.addCleanup(page.close)

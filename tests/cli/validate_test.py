@@ -95,7 +95,7 @@ class Plans(unittest.TestCase):
             words = {"segment_map": "map", "segment_alloc": "segment", "alloc": "alloc", "free_requested": "free", "free_completed": "done"}
             expected = [words[line.split(",")[1]] for line in events.read_text().splitlines()[1:]]
             lines = plan.read_text().splitlines()
-            self.assertEqual(lines[0], "tidemark-plan 3")
+            self.assertEqual(lines[0], "tidemark-plan 4")
             self.assertEqual([line.split()[0] for line in lines if line.split()[0] in words.values()], expected)
             self.assertIn("matmul", {line.split()[2] for line in lines if line.startswith("kernel ")})
 
@@ -209,7 +209,7 @@ class Plans(unittest.TestCase):
             trace = pathlib.Path(folder) / "t.tmt"
             trace.write_text("tidemark-trace 1\nalloc 0 1000\nuse 0 stream=1\nfree 0\nsync\nalloc 1 5\n")
             done = tidemark("plan", trace)
-            self.assertEqual(done.stdout.splitlines()[4:], ["goes_on", "segment 2097152 35423782961152", "alloc 0 1000 35423782961152 0", "use 0 1", "free 0",
+            self.assertEqual(done.stdout.splitlines()[4:], ["goes_on", "segment 2097152 35423782961152 0", "alloc 0 1000 35423782961152 0", "use 0 1", "free 0",
                                                             "sync", "done 0", "alloc 1 5 35423782961152 0"])
 
     def test_code_that_asks_for_figures_has_none(self):

@@ -22,12 +22,15 @@ std::uint64_t now_ns() {
 template <class F>
 F driver_function(const char* name) {
   void* found = nullptr;
-  cudaDriverEntryPointQueryResult result{};
 #if CUDART_VERSION >= 12050
+  cudaDriverEntryPointQueryResult result{};
   const cudaError_t error =
       cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, &result);
-#else
+#elif CUDART_VERSION >= 12000
+  cudaDriverEntryPointQueryResult result{};
   const cudaError_t error = cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &result);
+#else
+  const cudaError_t error = cudaGetDriverEntryPoint(name, &found, cudaEnableDefault);
 #endif
   check(error, name);
   if (found == nullptr) throw DeviceError(std::string(name) + ": the driver does not have it");

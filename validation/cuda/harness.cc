@@ -21,6 +21,7 @@
 #include "validation/cuda/libraries.h"
 #include "validation/cuda/plan.h"
 #include "validation/cuda/results.h"
+#include "validation/cuda/workspaces.h"
 
 namespace harness {
 
@@ -132,7 +133,7 @@ class Execution {
         if (address == 0) return refused(step.bytes, -1);
         bases_[step.address] = {address, step.bytes, 0, step.address, {}, {}};
         took(step.bytes);
-        results_.event("segment_alloc", address, step.bytes, 0, -1);
+        results_.event("segment_alloc", address, step.bytes, step.stream, -1);
         return true;
       }
       case Kind::kSegmentFree: {
@@ -141,7 +142,7 @@ class Execution {
         memory_.free(address);
         bases_.erase(step.address);
         reserved_ -= step.bytes;
-        results_.event("segment_free", address, step.bytes, 0, -1);
+        results_.event("segment_free", address, step.bytes, step.stream, -1);
         return true;
       }
       case Kind::kMap:
@@ -149,14 +150,14 @@ class Execution {
         if (!memory_.map(real(step.address), step.bytes, step.page)) return refused(step.bytes, -1);
         took(step.bytes);
         pages_[step.address] = {step.bytes, step.page, step.stream};
-        results_.event("segment_map", real(step.address), step.bytes, 0, -1);
+        results_.event("segment_map", real(step.address), step.bytes, step.stream, -1);
         return true;
       case Kind::kUnmap:
         if (!places()) return true;
         memory_.unmap(real(step.address), step.bytes, stream(step.stream));
         forget_pages(step.address, step.bytes);
         reserved_ -= step.bytes;
-        results_.event("segment_unmap", real(step.address), step.bytes, 0, -1);
+        results_.event("segment_unmap", real(step.address), step.bytes, step.stream, -1);
         return true;
       case Kind::kAlloc:
         return allocate(step);
@@ -305,6 +306,8 @@ class Execution {
     results_.event("alloc", block.address, step.bytes, step.stream, std::int64_t(step.id));
     last_ = block;
     blocks_[step.id] = block;
+    if (step.is_workspace)
+      workspaces_.took(step.id, step.stream, {reinterpret_cast<void*>(block.address), block.bytes});
     return true;
   }
 
@@ -314,6 +317,7 @@ class Execution {
     const Block block = at->second;
     blocks_.erase(at);
     finish_uses(block);
+    workspaces_.dropped(id, block.stream, places());
     if (last_.address == block.address) last_ = {};
     if (places()) {
       results_.event("free_completed", block.address, block.bytes, block.stream, std::int64_t(id));
@@ -332,10 +336,31 @@ class Execution {
     const Kernel& kernel = plan_.kernels[step.id];
     if (options_.kernels == Kernels::kSkip || kernel.kind == "none") return;
     Results::Kernel result{kernel, "kernel", -1, {}};
-    const auto give = [&] { give_to_device(kernel, step, result); };
+    Workspace workspace;
+    if (kernel.kind == "matmul") workspace = workspaces_.next(step.stream, is_by_lt(kernel));
+    const auto give = [&] { give_to_device(kernel, step, workspace, result); };
     if (options_.kernels != Kernels::kTime || !timed_.insert(step.id).second) return give();
+    const Workspace spare = spare_for(kernel, step);
+    if (spare.place != nullptr) workspace = spare;
     result.times = times_of(give, options_.repeats, stream(step.stream));
+    if (spare.place != nullptr) check(cudaFree(spare.place), "cudaFree");
     results_.kernel(std::move(result));
+  }
+
+  /// What a convolution's plan asks for, where it is there: PyTorch's allocator would have it, the
+  /// program's plan has not. It is gone again before the next step.
+  Workspace spare_for(const Kernel& kernel, const Step& step) {
+    if (kernel.kind != "convolution") return {};
+    const Answer asked = run_by_library(kernel, places(kernel, step), {}, stream(step.stream));
+    Workspace spare;
+    if (asked.workspace_bytes <= 0) return spare;
+    if (cudaMalloc(&spare.place, std::size_t(asked.workspace_bytes)) == cudaSuccess) {
+      spare.bytes = std::uint64_t(asked.workspace_bytes);
+    } else {
+      spare.place = nullptr;
+      cudaGetLastError();  // not enough memory is no failure of the device
+    }
+    return spare;
   }
 
   /// Where the operands of a launch lie; null: not told, or its memory is gone.
@@ -359,11 +384,13 @@ class Execution {
 
   /// By the library that PyTorch takes, on the operands' own memory; else as work of that kind on
   /// what it writes, or on what was allocated last.
-  void give_to_device(const Kernel& kernel, const Step& step, Results::Kernel& result) {
-    const Answer answer = run_by_library(kernel, places(kernel, step), stream(step.stream));
+  void give_to_device(const Kernel& kernel, const Step& step, const Workspace& workspace,
+                      Results::Kernel& result) {
+    const Answer answer =
+        run_by_library(kernel, places(kernel, step), workspace, stream(step.stream));
     result.workspace_bytes = answer.workspace_bytes;
     if (answer.ran) {
-      result.by = kernel.kind == "matmul" ? "cublas" : "cudnn";
+      result.by = kernel.kind != "matmul" ? "cudnn" : is_by_lt(kernel) ? "cublaslt" : "cublas";
       check(cudaGetLastError(), kernel.op.c_str());
       return;
     }
@@ -412,6 +439,7 @@ class Execution {
   std::map<std::uint64_t, cudaEvent_t> events_;
   std::set<std::uint64_t> timed_;  // kernels
   Block last_;                     // what kernels work on
+  Workspaces workspaces_;          // of products
   std::uint64_t reserved_ = 0;
   std::uint64_t reserved_peak_ = 0;
   std::string oom_message_;

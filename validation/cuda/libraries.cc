@@ -10,6 +10,8 @@
 
 #include "validation/cuda/convolution.h"
 #include "validation/cuda/device.h"
+#include "validation/cuda/open_library.h"
+#include "validation/cuda/products.h"
 
 namespace harness {
 
@@ -24,17 +26,21 @@ struct Cublas {
                                   cublasGemmAlgo_t);
   Gemm gemm = nullptr;
   decltype(&cublasSetStream_v2) set_stream = nullptr;
+  decltype(&cublasSetWorkspace_v2) set_workspace = nullptr;
   cublasHandle_t handle = nullptr;
 
   Cublas() {
-    void* library = open_library({"libcublas.so.13", "libcublas.so.12"});
+    void* library = open_library({"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"});
     if (library == nullptr) return;
     const auto create =
         reinterpret_cast<decltype(&cublasCreate_v2)>(dlsym(library, "cublasCreate_v2"));
     gemm = reinterpret_cast<Gemm>(dlsym(library, "cublasGemmStridedBatchedEx"));
     set_stream =
         reinterpret_cast<decltype(&cublasSetStream_v2)>(dlsym(library, "cublasSetStream_v2"));
-    if (create == nullptr || set_stream == nullptr || create(&handle) != CUBLAS_STATUS_SUCCESS)
+    set_workspace =
+        reinterpret_cast<decltype(&cublasSetWorkspace_v2)>(dlsym(library, "cublasSetWorkspace_v2"));
+    if (create == nullptr || set_stream == nullptr || set_workspace == nullptr ||
+        create(&handle) != CUBLAS_STATUS_SUCCESS)
       gemm = nullptr;
   }
 };
@@ -58,34 +64,23 @@ bool type_of(const std::string& dtype, Type& type) {
   return dtype == "float32" || dtype == "float16" || dtype == "bfloat16" || dtype == "float64";
 }
 
-/// A matrix, or several, as cuBLAS reads it column by column.
-struct Matrix {
-  cublasOperation_t op = CUBLAS_OP_N;
-  std::int64_t ld = 1;
-  std::int64_t step = 0;  ///< from one to the next
+/// 1 and 0 in the type that a product is summed up and scaled in.
+struct Scales {
+  float whole[2] = {1, 0};
+  double wide[2] = {1, 0};
+  std::uint16_t half[2] = {0x3c00, 0};
+  [[nodiscard]] const void* of(cublasComputeType_t how, int which) const {
+    if (how == CUBLAS_COMPUTE_64F) return &wide[which];
+    if (how == CUBLAS_COMPUTE_16F) return &half[which];
+    return &whole[which];
+  }
 };
 
-bool matrix_of(const Operand& operand, Matrix& matrix) {
-  const std::size_t n = operand.sizes.size();
-  if (n != 2 && n != 3) return false;
-  const std::int64_t rows = operand.sizes[n - 2];
-  const std::int64_t columns = operand.sizes[n - 1];
-  matrix.step = n == 3 ? operand.strides[0] : 0;
-  if (operand.strides[n - 1] == 1 && operand.strides[n - 2] >= std::max<std::int64_t>(1, columns)) {
-    matrix.op = CUBLAS_OP_N;
-    matrix.ld = operand.strides[n - 2];
-  } else if (operand.strides[n - 2] == 1 &&
-             operand.strides[n - 1] >= std::max<std::int64_t>(1, rows)) {
-    matrix.op = CUBLAS_OP_T;
-    matrix.ld = operand.strides[n - 1];
-  } else {
-    return false;
-  }
-  return true;
-}
+cublasOperation_t op_of(const Matrix& m) { return m.turned ? CUBLAS_OP_T : CUBLAS_OP_N; }
 
 /// out = a b. Column by column a matrix is its own transpose: the factors change places.
-bool product(const Kernel& kernel, const std::vector<void*>& places, cudaStream_t stream) {
+bool product(const Kernel& kernel, const std::vector<void*>& places, const Workspace& workspace,
+             cudaStream_t stream) {
   Type type{};
   Matrix a;
   Matrix b;
@@ -95,22 +90,21 @@ bool product(const Kernel& kernel, const std::vector<void*>& places, cudaStream_
     return false;
   const Operand& result = kernel.outputs[0];
   if (!type_of(result.dtype, type) || !matrix_of(kernel.inputs[0], a) ||
-      !matrix_of(kernel.inputs[1], b) || !matrix_of(result, out) || out.op != CUBLAS_OP_N)
+      !matrix_of(kernel.inputs[1], b) || !matrix_of(result, out) || out.turned)
     return false;
   const std::size_t n = result.sizes.size();
   if (kernel.inputs[0].sizes.size() != n || kernel.inputs[1].sizes.size() != n) return false;
-  const float one = 1;
-  const float zero = 0;
-  const double one_64 = 1;
-  const double zero_64 = 0;
-  const bool wide = type.compute == CUBLAS_COMPUTE_64F;
-  cublas().set_stream(cublas().handle, stream);
-  return cublas().gemm(cublas().handle, b.op, a.op, int(result.sizes[n - 1]),
+  if (kernel.precision == "tf32") type.compute = CUBLAS_COMPUTE_32F_FAST_TF32;
+  if (kernel.precision == "fp16_accumulated") type.compute = CUBLAS_COMPUTE_16F;
+  const Scales scales;
+  cublas().set_stream(cublas().handle, stream);  // which forgets the workspace
+  cublas().set_workspace(cublas().handle, workspace.place, workspace.bytes);
+  return cublas().gemm(cublas().handle, op_of(b), op_of(a), int(result.sizes[n - 1]),
                        int(result.sizes[n - 2]), int(kernel.inputs[0].sizes[n - 1]),
-                       wide ? static_cast<const void*>(&one_64) : &one, places[1], type.data,
-                       int(b.ld), b.step, places[0], type.data, int(a.ld), a.step,
-                       wide ? static_cast<const void*>(&zero_64) : &zero, places[2], type.data,
-                       int(out.ld), out.step, n == 3 ? int(result.sizes[0]) : 1, type.compute,
+                       scales.of(type.compute, 0), places[1], type.data, int(b.ld), b.step,
+                       places[0], type.data, int(a.ld), a.step, scales.of(type.compute, 1),
+                       places[2], type.data, int(out.ld), out.step,
+                       n == 3 ? int(result.sizes[0]) : 1, type.compute,
                        CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS;
 }
 
@@ -149,6 +143,19 @@ std::int64_t nccl_bytes() {
   return taken_by([&] { return make(&communicator, 1, &device) == 0; });
 }
 
+bool matrix_of(const Operand& operand, Matrix& matrix) {
+  const std::size_t n = operand.sizes.size();
+  if (n != 2 && n != 3) return false;
+  const std::int64_t rows = operand.sizes[n - 2];
+  const std::int64_t columns = operand.sizes[n - 1];
+  const std::int64_t down = operand.strides[n - 2];
+  const std::int64_t across = operand.strides[n - 1];
+  matrix.step = n == 3 ? operand.strides[0] : 0;
+  matrix.turned = !(across == 1 && down >= std::max<std::int64_t>(1, columns));
+  matrix.ld = matrix.turned ? across : down;
+  return !matrix.turned || (down == 1 && across >= std::max<std::int64_t>(1, rows));
+}
+
 std::uint64_t square_product(const std::string& precision, std::uint64_t flops, void* p,
                              std::uint64_t span, cudaStream_t stream) {
   if (cublas().gemm == nullptr) return 0;
@@ -177,11 +184,19 @@ std::uint64_t square_product(const std::string& precision, std::uint64_t flops, 
   return often * each;
 }
 
-Answer run_by_library(const Kernel& kernel, const std::vector<void*>& places, cudaStream_t stream) {
+bool is_by_lt(const Kernel& kernel) {
+  const auto by = kernel.settings.find("by");
+  return by != kernel.settings.end() && by->second == "cublaslt";
+}
+
+Answer run_by_library(const Kernel& kernel, const std::vector<void*>& places,
+                      const Workspace& workspace, cudaStream_t stream) {
   if (places.size() != kernel.inputs.size() + kernel.outputs.size()) return {};
-  if (kernel.kind == "matmul") return {product(kernel, places, stream), -1};
-  if (kernel.kind == "convolution") return convolve(kernel, places, stream);
-  return {};
+  if (kernel.kind == "convolution") return convolve(kernel, places, workspace, stream);
+  if (kernel.kind != "matmul") return {};
+  return {is_by_lt(kernel) ? product_lt(kernel, places, workspace, stream)
+                           : product(kernel, places, workspace, stream),
+          -1};
 }
 
 }  // namespace harness

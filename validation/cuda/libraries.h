@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "validation/cuda/plan.h"
+#include "validation/cuda/workspaces.h"
 
 namespace harness {
 
@@ -29,14 +30,17 @@ std::uint64_t square_product(const std::string& precision, std::uint64_t flops, 
 /// What a library made of a kernel.
 struct Answer {
   bool ran = false;  ///< false: it is not there, or cannot do this one
-  /// Of a convolution: what the algorithm that cuDNN's heuristics put first asks for; -1: not
-  /// asked.
+  /// Of a convolution: what the plan that PyTorch would choose asks for; -1: not asked.
   std::int64_t workspace_bytes = -1;
 };
 
-/// A kernel by the library that does it in PyTorch: `matmul` by cuBLAS, `convolution` by cuDNN with
-/// an algorithm that needs no memory of its own. `places`: an address for each operand, inputs
-/// first; null: not at hand.
-Answer run_by_library(const Kernel& kernel, const std::vector<void*>& places, cudaStream_t stream);
+/// Whether PyTorch has cuBLASLt do this product, with what it adds.
+bool is_by_lt(const Kernel& kernel);
+
+/// A kernel by the library that does it in PyTorch, by the calls that PyTorch makes: `matmul` by
+/// cuBLAS or cuBLASLt, `convolution` by a plan of cuDNN's graphs. `places`: an address for each
+/// operand, inputs first; null: not at hand. `workspace`: what the library may work in.
+Answer run_by_library(const Kernel& kernel, const std::vector<void*>& places,
+                      const Workspace& workspace, cudaStream_t stream);
 
 }  // namespace harness

@@ -103,13 +103,18 @@ bool read_step(Kind kind, std::istringstream& words, Step& step) {
   switch (kind) {
     case Kind::kSegment:
     case Kind::kSegmentFree:
-      return bool(words >> step.bytes >> step.address);
+      return bool(words >> step.bytes >> step.address >> step.stream);
     case Kind::kMap:
     case Kind::kUnmap:
       return bool(words >> step.bytes >> step.address >> step.page >> step.stream) &&
              step.page > 0 && step.bytes % step.page == 0;
     case Kind::kAlloc:
-      return bool(words >> step.id >> step.bytes >> step.address >> step.stream);
+      if (!(words >> step.id >> step.bytes >> step.address >> step.stream)) return false;
+      if (std::string word; words >> word) {
+        step.is_workspace = word == "workspace";
+        return step.is_workspace;
+      }
+      return true;
     case Kind::kFree:
     case Kind::kDone:
     case Kind::kSyncEvent:
@@ -142,10 +147,10 @@ Plan read_plan(const std::string& path) {
   const auto fail = [&](std::size_t number, const std::string& what) {
     throw std::runtime_error(path + ":" + std::to_string(number) + ": " + what);
   };
-  if (!std::getline(in, line) || line != "tidemark-plan 3") {
+  if (!std::getline(in, line) || line != "tidemark-plan 4") {
     fail(1, line.rfind("tidemark-plan ", 0) == 0
                 ? "'" + line + "' is of another release; write it again with 'tidemark plan'"
-                : "is no tidemark-plan 3");
+                : "is no tidemark-plan 4");
   }
   for (std::size_t number = 2; std::getline(in, line); ++number) {
     std::istringstream words(line);

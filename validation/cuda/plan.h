@@ -54,6 +54,7 @@ struct Step {
   std::uint64_t page = 0;     ///< of a map, unmap or refusal: the size of a handle; 0: a segment
   std::uint64_t asked = 0;    ///< of a refusal: what the driver is asked for
   int stream = -1;            ///< -1: of a sync, the whole device
+  bool is_workspace = false;  ///< of an alloc: what a library is handed to work in
   std::string text;           ///< of a mark
   std::vector<std::int64_t> operands;  ///< of a launch: whose memory they lie in; -1: not told
 };

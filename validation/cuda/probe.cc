@@ -192,7 +192,7 @@ void print_workspaces() {
                              {"groups", "1"}};
           kernel.inputs = {picture, std::strcmp(pass, "weight") == 0 ? picture : weight};
           kernel.outputs = {std::strcmp(pass, "weight") == 0 ? weight : picture};
-          const Answer answer = run_by_library(kernel, {nullptr, nullptr, nullptr}, nullptr);
+          const Answer answer = run_by_library(kernel, {nullptr, nullptr, nullptr}, {}, nullptr);
           if (answer.workspace_bytes < 0) continue;
           std::fprintf(out_file,
                        "%s\n  {\"pass\": \"%s\", \"dtype\": \"%s\", \"batch\": %lld, "

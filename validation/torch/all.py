@@ -5,7 +5,7 @@
 
 Each scenario is simulated and run under the PyTorch at hand, and its plan executed by the harness where that is built; with a harness
 the card is calibrated too. What was measured stays in FILE.results, each case once: after an interruption, or when the minutes are
-over, the same command goes on where it stopped. Exit codes: 0 all equal, 1 something differs, 75 not done yet, 77 nothing to measure with.
+over, the same command goes on where it stopped. After a whole run it begins anew, as a nightly job wants it. Exit codes: 0 all equal, 1 something differs, 75 not done yet, 77 nothing to measure with.
 """
 import argparse
 import hashlib
@@ -29,26 +29,35 @@ class Box:
         self.tidemark, self.folder = options.tidemark, pathlib.Path(options.report + ".results")
         self.deadline = time.monotonic() + 60 * options.minutes
         self.harness = os.environ.get("TIDEMARK_CUDA") or shutil.which("tidemark-cuda") or ""
+        if self.whole().exists():
+            shutil.rmtree(self.folder)
         self.folder.mkdir(parents=True, exist_ok=True)
+        about = os.stat(options.tidemark)
+        self.release = "%d %d" % (about.st_size, about.st_mtime_ns)
+
+    def whole(self):
+        """is there once all was measured"""
+        return self.folder / "whole"
 
     def out_of_time(self):
         return time.monotonic() > self.deadline
 
     def run(self, *words, seconds=None):
-        left = max(1.0, self.deadline - time.monotonic())
+        """for `seconds`; not given, for as long as there is time"""
         try:
             done = subprocess.run([str(w) for w in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
-                                  timeout=min(seconds or left, left))
+                                  timeout=seconds or max(1.0, self.deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
             return subprocess.CompletedProcess(words, -1, "", "took longer than there was time for")
         return done
 
     def kept(self, name, key, make):
-        """NAME.json of the folder where it was made for the same key; else `make()`, a document or None, which is kept at once"""
+        """NAME.json of the folder where it was made for the same key and did not fail; else `make()`, a document or None, kept at once"""
+        key = "%s %s" % (key, self.release)
         path = self.folder / (name + ".json")
         if path.exists():
             document = json.loads(path.read_text())
-            if document["key"] == key:
+            if document["key"] == key and "error" not in document:
                 return document
         if self.out_of_time():
             return None
@@ -131,6 +140,8 @@ def calibrated(box, scenarios, device):
             done = box.run(box.tidemark, "calibrate", "--device", device, *words, "--out", file)
             if done.returncode != NOTHING:
                 break
+        if done.returncode < 0:
+            return None
         if done.returncode != 0:
             return {"error": done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "calibrate ended with %d" % done.returncode}
         return {"receipt": done.stdout.splitlines()}
@@ -184,7 +195,8 @@ def report(card, by_target, times, calibration, unfinished):
                   (first["device"] or card, " (the pretend GPU: its times are those of its host)" if first["pretend"] else "",
                    first["driver"] or "not told", first["torch"], first["date"]), ""]
     if unfinished:
-        lines += ["**Not done: %d of %d cases are not measured yet. The same command goes on.**" % (unfinished, len(cases)), ""]
+        lines += ["**Not done: %d of %d cases are not measured yet. The same command goes on.**" %
+                  (sum(case is None for case in cases), len(cases)), ""]
     for target, found in by_target.items():
         what = {"torch": "PyTorch ran each scenario's own program", "cuda": "The harness executed each scenario's plan"}[target]
         lines += ["## %s" % what, "", *table(["case", "events", "differing", "allocated", "reserved", "device total", "verdict"],
@@ -232,7 +244,7 @@ def main():
             after = told_step(box, scenario, device, file) if calibration and "receipt" in calibration else None
             times.append((name, measured, told_step(box, scenario, device), after))
     cases = [case for found in by_target.values() for _, case in found]
-    unfinished = sum(case is None for case in cases)
+    unfinished = sum(case is None for case in cases) + (bool(device) and calibration is None)
     text = report(card, by_target, times, calibration, unfinished)
     if options.report.endswith(".json"):
         text = json.dumps({"schema_version": 1, "kind": "validate-all", "unfinished": unfinished, "calibration": calibration,
@@ -242,9 +254,14 @@ def main():
     print("Written: %s" % options.report)
     if unfinished:
         return UNFINISHED
+    box.whole().touch()
     differs = any("error" in case or case["differing_events"] or case["oom_simulated"] != case["oom_measured"] for case in cases)
     return 1 if differs else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        print("interrupted; the same command goes on", file=sys.stderr)
+        sys.exit(UNFINISHED)

@@ -34,8 +34,10 @@ Flow Evaluator::exec(const Stmt* node) {
       annotated(static_cast<const AnnotatedStmt*>(node));
       break;
     case StmtKind::kDelete:
-      for (const Expr* target : static_cast<const DeleteStmt*>(node)->targets)
+      for (const Expr* target : static_cast<const DeleteStmt*>(node)->targets) {
         delete_target(target);
+        in_.step();  // where __del__ of one comes before the next goes
+      }
       break;
     case StmtKind::kReturn: {
       const Expr* value = static_cast<const ReturnStmt*>(node)->value;

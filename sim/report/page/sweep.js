@@ -24,8 +24,9 @@ const human = bytes => {
   return (unit === 0 ? bytes : bytes.toPrecision(bytes >= 1000 ? 4 : 3)) + ' ' + units[unit];
 };
 const duration = ns => ns >= 1e9 ? (ns / 1e9).toPrecision(3) + ' s' : (ns / 1e6).toPrecision(3) + ' ms';
+const banded = (band, ns) => `${duration(ns)} (${duration(ns * band.low_thousandths / 1000)} to ${duration(ns * band.high_thousandths / 1000)})`;
 const figure = name => figures.find(f => f.name === name), peak = figure('peak_reserved'), spare = figure('spare');
-const amount = (f, value) => f.unit === 'bytes' ? human(value) : f.unit === 'millionths' ? (value / 1e4).toFixed(1) + ' %' : f.unit === 'ns' ? duration(value) : value.toLocaleString('en');
+const amount = (f, value) => f.unit === 'bytes' ? human(value) : f.unit === 'millionths' ? (value / 1e4).toFixed(1) + ' %' : f.unit === 'ns' ? banded(f.time_band, value) : value.toLocaleString('en');
 const shown = (f, i) => amount(f, f.values[i]), title = f => f.name.replace('_ns', '').replace('_', ' ');
 const value = (a, at) => at < 0 ? '(not set)' : String(axes[a].values[at]);
 const settings = i => axes.map((axis, a) => cells.at[a][i] < 0 ? '' : axis.name + ' ' + value(a, cells.at[a][i])).filter(t => t);
@@ -171,7 +172,8 @@ function drawLines(chosen, place) {
 
 // The front: of an axis or a figure against the peak.
 const measures = [...numbers.map(a => ({key: 'axis ' + a, name: axes[a].name, better: 1, of: i => cells.at[a][i] < 0 ? null : axes[a].values[cells.at[a][i]], text: v => String(v)})),
-  ...['time_ns', 'device_calls', 'fragmentation', 'spare'].map(figure).map(f => ({key: f.name, name: title(f), better: f.name === 'spare' ? 1 : -1, of: i => f.values[i], text: v => amount(f, v)}))];
+  ...['time_ns', 'device_calls', 'fragmentation', 'spare'].map(figure).map(f => ({key: f.name, name: title(f), better: f.name === 'spare' ? 1 : -1, of: i => f.values[i], text: v => amount(f, v),
+    tick: f.unit === 'ns' ? duration : null}))];
 let measure = measures.find(m => m.key === 'axis ' + data.main_axis) || measures[0];
 function drawFront(place) {
   const fits = [...Array(count).keys()].filter(i => cells.status[i] === FITS && measure.of(i) !== null);
@@ -182,8 +184,8 @@ function drawFront(place) {
     if (peak.values[i] < least || (peak.values[i] === least && measure.of(i) === last)) { front.push(i); least = peak.values[i]; last = measure.of(i); }
   }
   const on = new Set(front), xMost = Math.max(1, ...fits.map(measure.of)) * 1.05, yMost = Math.max(1, ...fits.map(i => peak.values[i])) * 1.06, x = v => LEFT + (W - LEFT - RIGHT) * v / xMost;
-  const {svg, y} = chart('front', `Peak reserved against ${measure.name} of ${fits.length} combinations that fit; the table below has the best`, ticks(xMost, 6).map(v => [v, measure.text(v)]), yMost, bytesTicks(yMost), x,
-    measure.name + (measure.better > 0 ? ' (more is better)' : ' (less is better)'), 'peak reserved (less is better)');
+  const {svg, y} = chart('front', `Peak reserved against ${measure.name} of ${fits.length} combinations that fit; the table below has the best`, ticks(xMost, 6).map(v => [v, (measure.tick || measure.text)(v)]), yMost, bytesTicks(yMost), x,
+    measure.name + (measure.tick ? ', 8 of 10 published times lie in the interval that each has' : '') + (measure.better > 0 ? ' (more is better)' : ' (less is better)'), 'peak reserved (less is better)');
   for (const i of fits.filter(i => !on.has(i)).slice(0, 3000)) svg.append(mark('circle', {cx: x(measure.of(i)), cy: y(peak.values[i]), r: 3, class: 'other'}, i));
   svg.append(shape('polyline', {points: front.map(i => x(measure.of(i)) + ',' + y(peak.values[i])).join(' '), class: 'front'}));
   for (const i of front) svg.append(mark('circle', {cx: x(measure.of(i)), cy: y(peak.values[i]), r: 5, class: 'best'}, i));

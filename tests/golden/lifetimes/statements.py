@@ -180,3 +180,16 @@ use_global()
 print("still")
 del g
 print("end")
+print("- del of several, one of which is finalized")
+
+
+class Finalized:
+    def __init__(self, name):
+        self.held = probe(name)
+
+    def __del__(self):
+        print("__del__")
+
+
+several, other = Finalized("several"), probe("other")
+del several, other

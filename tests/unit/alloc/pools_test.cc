@@ -203,6 +203,32 @@ TEST_CASE(
   CHECK(rig.allocator.segments().size() == 2);
 }
 
+TEST_CASE("a pool that is taken in the middle of a stretch serves what follows at once") {
+  const auto act = [](PoolAction action) {
+    return Instruction{7, static_cast<RequestId>(action), 0, 0, 0, Verb::kPool, 0};
+  };
+  const auto ask = [](RequestId id) {
+    return Instruction{30 * kMiB, id, 0, 0, 0, Verb::kAlloc, 0};
+  };
+  const std::vector<Instruction> all{ask(0), act(PoolAction::kCreate),   act(PoolAction::kRoute),
+                                     ask(1), act(PoolAction::kEndRoute), ask(2)};
+  for (const bool at_once : {true, false}) {
+    Rig rig;
+    const std::span<const Instruction> given(all);
+    if (at_once) {
+      CHECK(rig.allocator.execute(given) == all.size());
+    } else {
+      for (std::size_t i = 0; i < all.size(); ++i)
+        CHECK(rig.allocator.execute(given.subspan(i, 1)) == 1);
+    }
+    const auto segments = rig.allocator.segments();
+    REQUIRE(segments.size() == 3);
+    CHECK(std::count_if(segments.begin(), segments.end(), [](const SegmentInfo& each) {
+            return each.pool == PoolKey{0, 7};
+          }) == 1);
+  }
+}
+
 TEST_CASE("what cannot be done with a pool changes nothing") {
   Rig rig;
   const auto act = [&rig](PoolAction action, std::uint64_t pool) {

@@ -66,6 +66,10 @@ TEST_CASE("precisions are measured against their own peak") {
   CHECK(found.by_class[0].share.high == Approx(500));
 }
 
+TEST_CASE("products of cuBLASLt count as those of cuBLAS") {
+  CHECK(shares(product(400, 0.8, "cublaslt")).by_class.size() == 1);
+}
+
 TEST_CASE("stand-ins, short kernels and what waits for memory do not count") {
   CHECK(shares(product(400, 0.8, "kernel")).by_class.empty());
   CHECK(shares(product(400, 0.8, "\"cublas, square\"")).by_class.empty());

@@ -32,10 +32,59 @@ def nvcc():
 
 
 BUILT = {}
+POOLS = {
+    "graph.py": """
+import torch
+from torch import nn
+net = nn.Sequential(nn.Linear(256, 1024), nn.ReLU(), nn.Linear(1024, 256)).cuda()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x = torch.randn(64, 256, device="cuda")
+side = torch.cuda.Stream()
+side.wait_stream(torch.cuda.current_stream())
+with torch.cuda.stream(side):
+    for _ in range(3):
+        opt.zero_grad(set_to_none=True)
+        net(x).sum().backward()
+        opt.step()
+torch.cuda.current_stream().wait_stream(side)
+graph = torch.cuda.CUDAGraph()
+opt.zero_grad(set_to_none=True)
+with torch.cuda.graph(graph):
+    loss = net(x).sum()
+    loss.backward()
+    opt.step()
+for _ in range(4):
+    graph.replay()
+torch.cuda.synchronize()
+pad = torch.zeros(3 << 20, device="cuda")
+del graph, loss
+torch.cuda.empty_cache()
+late = torch.zeros(5 << 20, device="cuda")
+""",
+    "pool.py": """
+import torch
+kept = torch.empty(1 << 20, device="cuda")
+pool = torch.cuda.MemPool()
+with torch.cuda.use_mem_pool(pool):
+    a = [torch.empty(n << 18, device="cuda") for n in (1, 3, 9)]
+b = torch.empty(3 << 20, device="cuda")
+del a[1]
+with torch.cuda.use_mem_pool(pool):
+    c = torch.empty(2 << 18, device="cuda")
+    d = c * 2
+del a, c
+torch.cuda.empty_cache()
+del pool, d
+torch.cuda.empty_cache()
+f = torch.zeros(7 << 20, device="cuda")
+""",
+}
 
 
 class Built(unittest.TestCase):
     """the harness, the probe and a pretend CUDA for them, built once for all classes"""
+    LIBRARIES = ("libcublas.so.13", "libcublasLt.so.13", "libcudnn.so.9", "libnccl.so.2")
+
     @classmethod
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
@@ -55,13 +104,13 @@ class Built(unittest.TestCase):
             if done.returncode:
                 raise RuntimeError(done.stdout[-3000:])
         cls.harness, cls.probe = build / "tidemark-cuda", build / "tidemark-probe"
-        libraries = [(name, str(home / "lib64" / name)) for name in ("libcublas.so.13", "libcudnn.so.9", "libnccl.so.2")]
+        libraries = [(name, str(home / "lib64" / name)) for name in Built.LIBRARIES]
         cudart = "libcudart.so.%d" % (environment.cuda_version(home / "include") // 1000)
         sources = [f for part in ("pretend", "cuda") for f in (VALIDATION / part).rglob("*") if f.suffix in (".cc", ".h", ".cu", ".py")]
         made = cls.stubs / cudart
         if made.exists() and made.stat().st_mtime > max(f.stat().st_mtime for f in sources):
             libraries = [each for each in libraries if (cls.stubs / each[0]).exists()]
-            cls.has_libraries = len(libraries) == 3
+            cls.has_libraries = len(libraries) == len(Built.LIBRARIES)
             return
         stubs.build(str(cls.stubs), [str(home / "include")], cudart, [str(cls.harness), str(cls.probe)],
                     [("libcuda.so.1", str(home / "lib64" / "stubs" / "libcuda.so"))] + [each for each in libraries if os.path.exists(each[1])],
@@ -124,21 +173,71 @@ class Harness(Built):
     def test_products_and_convolutions_go_to_their_libraries_with_their_own_shapes(self):
         if not self.has_libraries:
             self.skipTest("the toolkit lacks cuBLAS, cuDNN or NCCL")
-        for name, kind, library in (("mlp", "matmul", "cublas"), ("conv_batches", "convolution", "cudnn")):
+        for name, kind, libraries in (("mlp", "matmul", {"cublas", "cublaslt"}), ("conv_batches", "convolution", {"cudnn"})):
             done, _, out = self.execute(self.plan(name), "--kernels", "time")
             self.assertEqual(done.returncode, 0, done.stderr)
             with open(out / (name + ".kernels.csv"), newline="") as file:
                 rows = [row for row in csv.DictReader(file) if row["kind"] == kind]
             self.assertGreater(len(rows), 4, name)
-            self.assertEqual({row["by"] for row in rows}, {library}, name)
+            self.assertEqual({row["by"] for row in rows}, libraries, name)
 
-    def test_an_algorithm_that_wants_memory_is_told_and_not_run(self):
+    def convolutions(self, *words, **variables):
+        _, _, out = self.execute(self.plan("conv_batches", *words), "--kernels", "time", **variables)
+        with open(out / "conv_batches.kernels.csv", newline="") as file:
+            return {(row["by"], row["workspace_bytes"]) for row in csv.DictReader(file) if row["kind"] == "convolution"}
+
+    def test_a_convolution_is_timed_with_the_workspace_that_its_plan_wants(self):
         if not self.has_libraries:
             self.skipTest("the toolkit lacks cuBLAS, cuDNN or NCCL")
-        _, _, out = self.execute(self.plan("conv_batches"), "--kernels", "time", FAKECUDA_CUDNN_WORKSPACE="4096")
-        with open(out / "conv_batches.kernels.csv", newline="") as file:
-            rows = [row for row in csv.DictReader(file) if row["kind"] == "convolution"]
-        self.assertEqual({(row["by"], row["workspace_bytes"]) for row in rows}, {("kernel", "4096")})
+        self.assertEqual(self.convolutions(FAKECUDA_CUDNN_WORKSPACE="4096"), {("cudnn", "4096")})
+        self.assertEqual(self.convolutions(FAKECUDA_CUDNN_WORKSPACE="1000000000000"), {("kernel", "1000000000000")})  # there is not so much
+
+    def test_cudnn_s_plan_is_chosen_as_pytorch_chooses(self):
+        """the first of the heuristics' that is not left out, as torch_test.py shows PyTorch to do it"""
+        if not self.has_libraries:
+            self.skipTest("the toolkit lacks cuBLAS, cuDNN or NCCL")
+        for engines, allowed in (("4096:t,8192", "4096"), ("2048:d,4096:t,8192", "4096"), ("1024,2048:d", "1024"), ("2048:d,0:dt,512", "512")):
+            self.assertEqual(self.convolutions(FAKECUDA_CUDNN_ENGINES=engines), {("cudnn", allowed)}, engines)
+        script = self.folder / "convolved.py"
+        forbids = "torch.backends.cudnn.allow_tf32 = False\n"
+        for head, dtype, chosen in (("", "float32", 4096), (forbids, "float32", 8192), (forbids, "bfloat16", 4096), ("", "float16", 4096)):
+            script.write_text("import torch\n%s" % head + "kind = {'device': 'cuda', 'dtype': torch.%s}\n" % dtype +
+                              "torch.nn.Conv2d(8, 8, 3, **kind)(torch.zeros(4, 8, 32, 32, **kind))\n")
+            plan = self.folder / "convolved.plan"
+            self.run_with(PROGRAM, "plan", script, "--device", "a100-sxm-80gb", "--out", plan)
+            _, _, out = self.execute(plan, "--kernels", "time", FAKECUDA_CUDNN_ENGINES="2048:d,4096:t,8192")
+            self.assertIn("cudnn,%d," % chosen, (out / "convolved.kernels.csv").read_text())
+
+    def test_products_work_in_the_memory_that_pytorch_s_allocator_has_for_them(self):
+        if not self.has_libraries:
+            self.skipTest("the toolkit lacks cuBLAS, cuDNN or NCCL")
+        script = self.folder / "products.py"
+        for release, head, cublas, lt in (
+            ("2.11", "", 8519680, {1048576}), ("2.15", "", 8519680, {8519680, 1048576}), ("2.8", "", 8519680, {1048576}),
+            ("2.11", "import os\nos.environ['CUBLAS_WORKSPACE_CONFIG'] = ':16:8'\n", 131072, {1048576}),
+        ):
+            script.write_text(head + "import torch\nnet = torch.nn.Linear(512, 256).cuda()\nx = torch.zeros(64, 512, device='cuda')\n"
+                              "for _ in range(3):\n    y = net(x)\n    (y @ y.t()).sum().backward()\n")
+            log = self.folder / "log"
+            done = self.run_with(PROGRAM, "validate", script, "--device", "a100-sxm-80gb", "--set", "pytorch=" + release, "--against", "cuda",
+                                 FAKECUDA_LOG=log, FAKECUDA_CUBLAS_OWN_WORKSPACE="33554432")
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            text = log.read_text()
+            self.assertEqual(set(map(int, re.findall(r"cublasSetWorkspace (\d+)", text))), {cublas}, release)
+            asked = set(map(int, re.findall(r"cublasLtMatmul (\d+)", text)))
+            self.assertTrue(asked and asked <= lt, (release, asked))
+            self.assertNotIn("own workspace", text)
+
+    def test_private_pools_of_graphs_and_of_programs_are_executed_as_simulated(self):
+        for name, text in POOLS.items():
+            (self.folder / name).write_text(text)
+            for conf in ("", "expandable_segments:True"):
+                done = self.run_with(PROGRAM, "validate", self.folder / name, "--device", "h100-sxm-80gb", "--set", "allocator.conf=" + conf,
+                                     "--against", "cuda", "--format", "json")
+                self.assertEqual(done.returncode, 0, name + conf + done.stdout[:3000] + done.stderr)
+                case = json.loads(done.stdout)["cases"][0]
+                self.assertGreater(case["events"], 20)
+                self.assertEqual((case["differing_events"], case["device_total"]["error_ppm"]), (0, 0), name)
 
     def test_a_trace_is_executed_past_what_it_is_refused(self):
         trace = self.folder / "t.tmt"
@@ -172,6 +271,13 @@ class Harness(Built):
             slowest = min(int(row["ns"]) for row in csv.DictReader(file) if row["call"] == "cudaMalloc")
         self.assertGreater(slowest, 3_000_000)
 
+    def test_windows_is_refused(self):
+        done = subprocess.run(["cmake", "-S", str(VALIDATION / "cuda"), "-B", str(self.folder / "windows"), "-DCMAKE_SYSTEM_NAME=Windows",
+                               "-DCMAKE_CXX_COMPILER_WORKS=1"], capture_output=True, text=True, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("The harness needs Linux: expandable segments and NVML's processes are others on Windows. Use WSL 2",
+                      " ".join(done.stderr.split()))
+
     def test_no_device_is_77(self):
         done, answer, _ = self.execute(self.plan("mlp"), FAKECUDA_COUNT="0")
         self.assertEqual((done.returncode, answer), (77, None))
@@ -184,12 +290,12 @@ class Harness(Built):
                                "2: 'kernel 0 matmul bf16 2 2 mm float32[1,x] -> float32[1]' is no kernel"),
                               ("kernel 1 none - 0 0 -\n", "2: 'kernel 1 none - 0 0 -' is no kernel"),
                               ("launch 0 0\n", "2: no kernel has the number 0")):
-            plan.write_text("tidemark-plan 3\n" + text)
+            plan.write_text("tidemark-plan 4\n" + text)
             done, _, _ = self.execute(plan)
             self.assertEqual((done.returncode, done.stderr), (2, "tidemark-cuda: %s:%s\n" % (plan, message)))
-        plan.write_text("tidemark-plan 2\nname old\n")
+        plan.write_text("tidemark-plan 3\nname old\n")
         done, _, _ = self.execute(plan)
-        self.assertEqual((done.returncode, done.stderr), (2, "tidemark-cuda: %s:1: 'tidemark-plan 2' is of another release; write it again "
+        self.assertEqual((done.returncode, done.stderr), (2, "tidemark-cuda: %s:1: 'tidemark-plan 3' is of another release; write it again "
                                                              "with 'tidemark plan'\n" % plan))
 
     def test_a_calibration_holds_for_its_card_alone(self):
@@ -263,7 +369,7 @@ class Plans(Built):
 
     def made(self, text, **variables):
         plan = self.folder / "hand.plan"
-        plan.write_text("tidemark-plan 3\nname hand\n" + text)
+        plan.write_text("tidemark-plan 4\nname hand\n" + text)
         done, answer, out = self.execute(plan, "--kernels", "run", **variables)
         with open(out / "hand.calls.csv", newline="") as file:
             calls = list(csv.DictReader(file))
@@ -298,14 +404,14 @@ class Plans(Built):
         self.assertEqual(calls[-1]["bytes"], str(PAGE))
 
     def test_a_block_that_another_stream_still_uses_is_waited_for_and_told(self):
-        text = ("segment 2097152 %d\nalloc 0 1048576 %d 0\nkernel 0 elementwise fp32 0 1048576 add float32[262144] -> float32[262144]\n"
+        text = ("segment 2097152 %d 0\nalloc 0 1048576 %d 0\nkernel 0 elementwise fp32 0 1048576 add float32[262144] -> float32[262144]\n"
                 "launch 0 1 0 0\nuse 0 1\nfree 0\n%sdone 0\n")
         for wait, early in (("", 1), ("sync 1\n", 0)):
             done, answer, _ = self.made(text % (RANGE, RANGE, wait), FAKECUDA_EVENTS="sync")
             self.assertEqual((done.returncode, answer["freed_early"]), (0, early), done.stderr)
 
     def test_the_host_waits_for_an_event(self):
-        text = ("segment 2097152 %d\nalloc 0 1048576 %d 0\nkernel 0 elementwise fp32 0 1048576 add float32[262144] -> float32[262144]\n"
+        text = ("segment 2097152 %d 0\nalloc 0 1048576 %d 0\nkernel 0 elementwise fp32 0 1048576 add float32[262144] -> float32[262144]\n"
                 "launch 0 1 0 0\nuse 0 1\nfree 0\nrecord 5 1\nsync_event 5\ndone 0\n" % (RANGE, RANGE))
         _, answer, _ = self.made(text, FAKECUDA_EVENTS="sync")
         self.assertEqual(answer["freed_early"], 0)
@@ -319,6 +425,25 @@ class Plans(Built):
                                 "allocator: {memory_fraction: 0.01, conf: '%s'}\n" % conf)
             done = self.run_with(PROGRAM, "validate", scenario, "--against", "cuda")
             self.assertIn("yes, foreseen", done.stdout, done.stderr)
+
+
+class Libraries(Built):
+    def test_they_are_found_in_a_python_s_packages(self):
+        """as pip installs nvidia-cublas and its kin; no toolkit is on the loader's way"""
+        if not self.has_libraries:
+            self.skipTest("the toolkit lacks cuBLAS, cuDNN or NCCL")
+        for number, (variable, under, place) in enumerate((("VIRTUAL_ENV", "", "nvidia/cu13/lib"), ("TIDEMARK_TORCH", "v", "nvidia/cublas/lib"),
+                                                           ("CONDA_PREFIX", "", "nvidia/cu13/lib"))):
+            bare, home = self.folder / ("bare%d" % number), self.folder / ("home%d" % number)
+            packages = home / under / "lib" / "python3.11" / "site-packages" / place
+            packages.mkdir(parents=True)
+            bare.mkdir()
+            for file in self.stubs.glob("*.so*"):
+                shutil.copy(file, packages if file.name in Built.LIBRARIES else bare)
+            for found, told in ((home, 9437184), ("/nowhere", -1)):
+                done = subprocess.run([self.probe, "--repeats", "1"], capture_output=True, text=True, check=False,
+                                      env={"LD_LIBRARY_PATH": str(bare), variable: str(found), "FAKECUDA_CUBLAS_BYTES": "9437184", "PATH": ""})
+                self.assertEqual((done.returncode, json.loads(done.stdout)["cublas_bytes"]), (0, told), done.stderr)
 
 
 class Probe(Built):
@@ -337,6 +462,11 @@ class Probe(Built):
         self.assertAlmostEqual(found["bytes_per_s"] / 1.5e12, 1, delta=0.001)
         self.assertAlmostEqual(found["kernel_ns"], 3000, delta=1)
 
+    def test_nvml_is_no_part_of_what_is_timed(self):
+        found = self.probed(FAKECUDA_NVML_US="30000")
+        slowest = max(each[key + "_spread"][0] for each in found["latencies"] for key in ("malloc_ns", "free_ns", "map_ns", "unmap_ns"))
+        self.assertLess(slowest, 10_000_000)
+
     def test_a_first_kernel_is_given_and_what_it_takes_is_told(self):
         self.assertEqual(self.probed(FAKECUDA_FIRST_KERNEL_BYTES="8388608")["first_kernel_bytes"], 8388608)
 
@@ -351,6 +481,7 @@ class Probe(Built):
 
     def test_a_device_in_use_and_one_that_beats_its_peak_are_refused(self):
         for variables, message in (({"FAKECUDA_OTHER_BYTES": "1GiB"}, "1 more on the device while it was measured"),
+                                   ({"FAKECUDA_OTHER_LATER": "40:1GiB"}, "1 more on the device while it was measured"),
                                    ({**self.TRUTH, "FAKECUDA_FLOPS_PER_S": "9.4e14"}, "is 3.0 times the peak of the card"),
                                    ({"FAKECUDA_NVML": "na", "FAKECUDA_DRIVER": "580.95.05"}, "")):
             done = self.run_with(PROGRAM, "calibrate", "--device", "a100-sxm-80gb", "--out", self.folder / "r.yaml", **variables)

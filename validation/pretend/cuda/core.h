@@ -58,6 +58,7 @@ struct Config {
   bool trace_unknown = false;
   uint64_t fail_first = 0, fail_last = 0;  // the calls for memory that fail, counted from 1
   uint64_t lost_after = 0;  // pieces of work that the device still does; 0: never lost
+  uint64_t nvml_us = 0;     // how long NVML takes to tell who is on the device
   uint64_t slow_us = 0;     // how much longer a call for memory takes
   uint64_t other_from = 0;  // other processes take other_more from this call for memory on
   size_t other_more = 0;

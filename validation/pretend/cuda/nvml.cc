@@ -118,6 +118,7 @@ EXPORT int nvmlDeviceGetMemoryInfo(void* h, NvmlMemory* m) {
   int d = nvml_dev(h);
   m->total = cfg().p.total;
   m->used = own_used(d) + cfg().other;
+  if (cfg().other_more && st().memory_calls >= cfg().other_from) m->used += cfg().other_more;
   m->free = m->total > m->used ? m->total - m->used : 0;
   return 0;
 }
@@ -135,9 +136,12 @@ namespace {
 template <class Process>
 int processes(void* h, unsigned* n, Process* p) {
   const int d = nvml_dev(h);
+  if (cfg().nvml_us) usleep(unsigned(cfg().nvml_us));
   std::vector<std::pair<unsigned, unsigned long long>> all;
   if (st().dev[d]->context) all.push_back({unsigned(getpid()), own_used(d)});
   if (cfg().other) all.push_back({1, cfg().other});
+  if (cfg().other_more && st().memory_calls >= cfg().other_from)
+    all.push_back({2, cfg().other_more});
   if (*n < all.size() || (!p && !all.empty())) {
     *n = unsigned(all.size());
     return 7;

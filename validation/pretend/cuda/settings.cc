@@ -53,6 +53,7 @@ void read_span(const char* text, uint64_t& first, uint64_t& last) {
 void read_faults(Config& c) {
   if (const char* f = getenv("FAKECUDA_FAIL_MEMORY")) read_span(f, c.fail_first, c.fail_last);
   c.lost_after = env_u64("FAKECUDA_LOST_AFTER", 0);
+  c.nvml_us = env_u64("FAKECUDA_NVML_US", 0);
   c.slow_us = env_u64("FAKECUDA_SLOW_US", 0);
   if (const char* o = getenv("FAKECUDA_OTHER_LATER")) {  // CALL:BYTES
     c.other_from = strtoull(o, nullptr, 0);

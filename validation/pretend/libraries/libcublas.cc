@@ -12,7 +12,8 @@ FAKE_EXPORT cublasStatus_t cublasCreate_v2(cublasHandle_t* h) {
   fakecuda_note("cublasCreate");
   return CUBLAS_STATUS_SUCCESS;
 }
-FAKE_EXPORT cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t, void*, size_t n) {
+FAKE_EXPORT cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t h, void*, size_t n) {
+  if (h) fake::kept(h)[1] = 1;
   char b[64];
   __builtin_snprintf(b, sizeof b, "cublasSetWorkspace %zu", n);
   fakecuda_note(b);
@@ -21,6 +22,7 @@ FAKE_EXPORT cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t, void*, size_t n
 #undef cublasSetStream
 FAKE_EXPORT cublasStatus_t cublasSetStream_v2(cublasHandle_t h, cudaStream_t s) {
   if (h) fake::kept(h)[0] = (int64_t)s;
+  if (h) fake::kept(h)[1] = 0;
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -30,6 +32,13 @@ static size_t width(cudaDataType t) {
 }
 static cublasStatus_t product(cublasHandle_t h, double m, double n, double k, double count,
                               const void* a, const void* b, const void* c, cudaDataType t) {
+  // Not told where to work it takes memory of its own (FAKECUDA_CUBLAS_OWN_WORKSPACE), once a
+  // handle.
+  const size_t own = fake::env_bytes("FAKECUDA_CUBLAS_OWN_WORKSPACE", 0);
+  if (own && h && !fake::kept(h)[1] && !fake::kept(h)[2]) {
+    fake::kept(h)[2] = 1;
+    if (fakecuda_take(-1, own, "cublas's own workspace")) return CUBLAS_STATUS_ALLOC_FAILED;
+  }
   fakecuda_work(fake::stream_of(h), a, b, c, 2 * m * n * k * count,
                 (m * k + k * n + m * n) * count * double(width(t)));
   return CUBLAS_STATUS_SUCCESS;

@@ -2,7 +2,10 @@
 // older calls that hand back algorithms or sizes.  Nothing is computed.
 #include <cudnn.h>
 
+#include <algorithm>
 #include <map>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "validation/pretend/libraries/fake.h"
@@ -18,7 +21,36 @@ struct Desc {
   cudnnBackendDescriptorType_t type;
   std::map<int, Attr> attrs;
   bool attention = false;
+  double flops = 0;   // of a convolution: of the operation, its graph, its plans
+  size_t engine = 0;  // of engines(): of a configuration and its plan
 };
+
+// What the heuristics answer: FAKECUDA_CUDNN_ENGINES=BYTES[:NOTES],..., the first put first. Of the
+// notes, t says that it uses tensor cores, d that it rounds what it is given down.
+struct Engine {
+  size_t workspace;
+  std::string notes;
+};
+std::vector<Engine> engines() {
+  const char* text = getenv("FAKECUDA_CUDNN_ENGINES");
+  if (!text || !*text) return {{fake::env_bytes("FAKECUDA_CUDNN_WORKSPACE", 0), ""}};
+  std::vector<Engine> found;
+  std::istringstream words(text);
+  for (std::string word; std::getline(words, word, ',');) {
+    const size_t colon = word.find(':');
+    found.push_back({strtoull(word.c_str(), nullptr, 0),
+                     colon == std::string::npos ? "" : word.substr(colon + 1)});
+  }
+  return found;
+}
+std::vector<int> notes_of(const Desc* d) {
+  std::vector<int> found;
+  const std::vector<Engine> all = engines();
+  for (char note : d->engine < all.size() ? all[d->engine].notes : std::string())
+    found.push_back(note == 't' ? CUDNN_NUMERICAL_NOTE_TENSOR_CORE
+                                : CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS);
+  return found;
+}
 
 size_t width(cudnnBackendAttributeType_t t) {
   switch (t) {
@@ -44,8 +76,9 @@ void put(Desc* d, int name, cudnnBackendAttributeType_t t, int64_t n, const void
 }
 
 size_t workspace(const Desc* d = nullptr) {
-  return d && d->attention ? fake::env_bytes("FAKECUDA_CUDNN_SDPA_WORKSPACE", 0)
-                           : fake::env_bytes("FAKECUDA_CUDNN_WORKSPACE", 0);
+  if (d && d->attention) return fake::env_bytes("FAKECUDA_CUDNN_SDPA_WORKSPACE", 0);
+  const std::vector<Engine> all = engines();
+  return all[d && d->engine < all.size() ? d->engine : 0].workspace;
 }
 
 // descriptors that an attribute points to
@@ -57,6 +90,30 @@ std::vector<Desc*> linked(Desc* d, int name) {
   return v;
 }
 
+int64_t product_of(Desc* tensor, size_t from) {
+  auto it = tensor->attrs.find(CUDNN_ATTR_TENSOR_DIMENSIONS);
+  if (it == tensor->attrs.end()) return 0;
+  const auto* sizes = (const int64_t*)it->second.bytes.data();
+  int64_t all = 1;
+  for (size_t i = from; i < it->second.bytes.size() / 8; ++i) all *= sizes[i];
+  return all;
+}
+
+// Each element of the result (or its gradient) is a filter's worth of products.
+double flops_of(Desc* operation) {
+  constexpr int kParts[3][2] = {
+      {CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W},
+      {CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W},
+      {CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW}};
+  for (const auto& [y, w] : kParts) {
+    const auto result = linked(operation, y), filter = linked(operation, w);
+    if (result.size() == 1 && filter.size() == 1 && result[0] && filter[0])
+      return 2 * double(product_of(result[0], 0)) * double(product_of(filter[0], 1));
+  }
+  return 0;
+}
+
 // Attention reaches the backend as a graph with at least two matrix products.
 // The mark goes from the graph to its plans, so that they can have a workspace of their own.
 void mark(Desc* d) {
@@ -65,10 +122,16 @@ void mark(Desc* d) {
     for (auto* op : linked(d, CUDNN_ATTR_OPERATIONGRAPH_OPS))
       products += op && op->type == CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR;
     d->attention = products > 1;
+    for (auto* op : linked(d, CUDNN_ATTR_OPERATIONGRAPH_OPS)) d->flops += op ? flops_of(op) : 0;
   }
   for (int from : {CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, CUDNN_ATTR_ENGINE_OPERATION_GRAPH,
                    CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG})
-    for (auto* o : linked(d, from)) d->attention |= o && o->attention;
+    for (auto* o : linked(d, from)) {
+      if (!o) continue;
+      d->attention |= o->attention;
+      d->flops = std::max(d->flops, o->flops);
+      if (o->engine) d->engine = o->engine;
+    }
 }
 
 }  // namespace
@@ -151,7 +214,7 @@ FAKE_EXPORT cudnnStatus_t cudnnConvolutionBackwardFilter(
 
 FAKE_EXPORT cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t t,
                                                        cudnnBackendDescriptor_t* d) {
-  *d = (cudnnBackendDescriptor_t) new Desc{t, {}, false};
+  *d = (cudnnBackendDescriptor_t) new Desc{t, {}, false, 0, 0};
   return CUDNN_STATUS_SUCCESS;
 }
 FAKE_EXPORT cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t d) {
@@ -182,13 +245,29 @@ FAKE_EXPORT cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t d_,
   *count = 0;
   switch (n) {
     case CUDNN_ATTR_ENGINEHEUR_RESULTS:  // the caller made the descriptors
-      *count = 1;
-      if (p && asked && *(Desc**)p) (*(Desc**)p)->attention = d->attention;
+      *count = d->attention ? 1 : int64_t(engines().size());
+      for (int64_t i = 0; p && i < std::min(asked, *count); ++i) {
+        if (Desc* made = ((Desc**)p)[i]) {
+          made->attention = d->attention;
+          made->flops = d->flops;
+          made->engine = size_t(i);
+        }
+      }
       return CUDNN_STATUS_SUCCESS;
+    case CUDNN_ATTR_ENGINE_NUMERICAL_NOTE: {
+      const std::vector<int> notes = notes_of(d);
+      *count = int64_t(notes.size());
+      if (p) memcpy(p, notes.data(), size_t(std::min(asked, *count)) * sizeof(int));
+      return CUDNN_STATUS_SUCCESS;
+    }
     case CUDNN_ATTR_ENGINECFG_ENGINE:
       if (d->attrs.count(int(n))) break;
       *count = 1;
-      if (p && asked && *(Desc**)p) (*(Desc**)p)->attention = d->attention;
+      if (p && asked && *(Desc**)p) {
+        (*(Desc**)p)->attention = d->attention;
+        (*(Desc**)p)->flops = d->flops;
+        (*(Desc**)p)->engine = d->engine;
+      }
       return CUDNN_STATUS_SUCCESS;
     case CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT:
       *count = 1;
@@ -222,9 +301,17 @@ FAKE_EXPORT cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t d_,
            std::min<size_t>(it->second.bytes.size(), size_t(asked) * width(t)));
   return CUDNN_STATUS_SUCCESS;
 }
-FAKE_EXPORT cudnnStatus_t cudnnBackendExecute(cudnnHandle_t, cudnnBackendDescriptor_t,
-                                              cudnnBackendDescriptor_t) {
-  fakecuda_enqueue(nullptr);
+FAKE_EXPORT cudnnStatus_t cudnnBackendExecute(cudnnHandle_t h, cudnnBackendDescriptor_t plan,
+                                              cudnnBackendDescriptor_t pack) {
+  auto& told = ((Desc*)pack)->attrs;
+  const auto at = told.find(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);
+  const double flops = ((Desc*)plan)->flops;
+  if (flops > 0 && at != told.end() && at->second.count == 3) {
+    auto* const* p = (void* const*)at->second.bytes.data();
+    fakecuda_work(fake::stream_of(h), p[0], p[1], p[2], flops, 0);
+  } else {
+    fakecuda_enqueue(fake::stream_of(h));
+  }
   return CUDNN_STATUS_SUCCESS;
 }
 

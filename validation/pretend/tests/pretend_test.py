@@ -99,7 +99,7 @@ class Pretend(unittest.TestCase):
         self.assertEqual(self.run_with("faults_test", FAKECUDA_COUNT="0").returncode, 77)
 
     def test_an_unknown_device_is_named_with_those_that_are_known(self):
-        with self.assertRaisesRegex(device.UnknownDevice, r"^unknown device 'h1000'; known are a10, .*, v100-sxm2-32gb$"):
+        with self.assertRaisesRegex(device.UnknownDevice, r"^unknown device 'h1000'; known are a10, .*, v100s-pcie-32gb$"):
             device.environment("h1000")
 
 

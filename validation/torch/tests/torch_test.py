@@ -66,7 +66,7 @@ class Calibrate(unittest.TestCase):
     def test_what_each_stage_takes_is_told_to_the_byte(self):
         truth = {"FAKECUDA_FIRST_KERNEL_BYTES": "6291456", "FAKECUDA_CUBLAS_BYTES": "9437184", "FAKECUDA_CUDNN_BYTES": "4194304",
                  "FAKECUDA_NCCL_BYTES": "8388608", "FAKECUDA_CUDNN_WORKSPACE": "33554432"}
-        for nvml in ("", "reversed", "na"):
+        for nvml in ("", "reversed", "na", "mig", "container"):
             with self.subTest(nvml=nvml), tempfile.TemporaryDirectory() as folder:
                 done, text = self.calibrated(folder, FAKECUDA_NVML=nvml, **truth)
                 self.assertEqual(done.returncode, 0, done.stderr)
@@ -78,6 +78,14 @@ class Calibrate(unittest.TestCase):
                     self.assertIn("  %s" % line, text)
                 self.assertEqual(text.count("bytes: 33554432}"), 54)  # 2 dtypes, 3 batches, 3 sizes, 3 passes
 
+    def test_pytorch_s_choice_of_cudnn_s_plans_is_what_workspaces_are_of(self):
+        """the harness chooses the same (harness_test.py): never what rounds down"""
+        with tempfile.TemporaryDirectory() as folder:
+            done, text = self.calibrated(folder, FAKECUDA_CUDNN_ENGINES="2048:d,4096:t,8192")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        asked = set(re.findall(r"dtype: (\w+), .* bytes: (\d+)\}", text))
+        self.assertEqual(asked, {("float32", "4096"), ("float16", "4096")})
+
     def test_rates_and_times_are_told_as_they_are(self):
         with tempfile.TemporaryDirectory() as folder:
             done, text = self.calibrated(folder, FAKECUDA_FLOPS_PER_S="400000000000000", FAKECUDA_BYTES_PER_S="2000000000000",
@@ -88,8 +96,23 @@ class Calibrate(unittest.TestCase):
                 self.assertIn("  %s" % line, text)
             self.assertRegex(text, r"launch_overhead_ns: \{value: [1-9]\d+, basis: measured, low: \d+, high: \d+, count: 9\}")
 
+    def test_nvml_is_no_part_of_what_is_timed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder) / "probe.json"
+            done = under_torch(HERE.parent / "probe.py", out, "--repeats", "2", FAKECUDA_NVML_US="30000")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            latencies = json.loads(out.read_text())["latencies"]
+        self.assertGreater(len(latencies), 8)
+        self.assertLess(max(each[key + "_spread"][0] for each in latencies for key in ("malloc_ns", "free_ns", "map_ns", "unmap_ns")), 10_000_000)
+
+    def test_windows_is_refused(self):
+        code = "import runpy, sys; sys.platform = 'win32'; sys.argv = ['probe.py', 'o.json']; runpy.run_path(%r, run_name='__main__')"
+        done = subprocess.run([sys.executable, "-c", code % str(HERE.parent / "probe.py")], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (77, "probe: Linux is needed; on Windows measure under WSL 2\n"))
+
     def test_others_a_lost_device_and_none_end_with_a_message(self):
         for truth, code, message in (({"FAKECUDA_OTHER_BYTES": "1GiB"}, 2, "1 more on the device while it was measured"),
+                                     ({"FAKECUDA_OTHER_LATER": "40:1GiB"}, 2, "1 more on the device while it was measured"),
                                      ({"FAKECUDA_LOST_AFTER": "30"}, 4, "unspecified launch failure"),
                                      ({"FAKECUDA_COUNT": "0"}, 77, "no CUDA device")):
             with self.subTest(truth=truth), tempfile.TemporaryDirectory() as folder:
@@ -189,6 +212,7 @@ class Scripts(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout[:3000] + done.stderr)
         events = {case["name"]: case["events"] for case in json.loads(done.stdout)["cases"]}
         self.assertEqual(len(events), len(SCRIPTS) + 1)
+        self.assertEqual(events.pop("ended"), 3)  # a segment, its block, what was refused
         self.assertGreater(min(events.values()), 10)
         self.assertGreater(events["arguments"], events["given"])  # which ended a step earlier
 
@@ -267,7 +291,8 @@ class Record(unittest.TestCase):
             self.assertIn("torch.OutOfMemoryError", errors)
             events = pathlib.Path(folder) / "e.csv"
             for total, recorded in (("85017755648", large), ("8GiB", small)):
-                done = run(PROGRAM, "run", self.SCRIPT, "--device", "h100-sxm-80gb", "--set", "device.total=" + total, "--events", events, "--format", "json")
+                done = run(PROGRAM, "run", self.SCRIPT, "--device", "h100-sxm-80gb", "--set", "device.total=" + total, "--set", "pytorch=2.11", "--events", events,
+                           "--format", "json")
                 self.assertEqual(done.returncode, 0, done.stderr)
                 simulated = json.loads(done.stdout)
                 self.assertEqual(simulated["ended_by_oom"], recorded["ended_by_oom"])
