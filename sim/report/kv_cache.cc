@@ -29,6 +29,8 @@ std::vector<std::uint32_t> step_begins(const DeviceResult& device) {
 }  // namespace
 
 std::optional<KvCache> kv_cache_of(const DeviceResult& device, const Program& program) {
+  if (std::ranges::find(program.categories, Category::kKvCache) == program.categories.end())
+    return std::nullopt;
   const std::vector<std::uint32_t> begins = step_begins(device);
   KvCache cache;
   Bytes now = 0;

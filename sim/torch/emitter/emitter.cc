@@ -144,7 +144,7 @@ ops::RequestNumber Emitter::allocate(Bytes bytes, ops::Device device, std::uint1
   if (stopped_) return id;
   if (recorder_) recorder_->allocate(id, bytes, op_, program_.labels.text(module_label_));
   if (details_ != nullptr) under_way_.asked.emplace_back(id, bytes);
-  if (kept_state_.is_watching()) kept_state_.made(id, module_label_);
+  if (kept_state_.is_watching()) kept_state_.made(id, module_label_, op_);
   push(Verb::kAlloc, device, stream, id, bytes);
   flush();
   if (watch_ != nullptr) watch_->made(id, bytes);
@@ -201,7 +201,7 @@ std::uint32_t Emitter::add_op(std::string_view name, std::uint32_t module_label,
                               const std::vector<const ops::Tensor*>& inputs, ops::Node* node) {
   const bool is_real = pretender_ == nullptr;
   if (is_real && watch_ != nullptr) watch_->begins(name, inputs);
-  if (is_real && kept_state_.is_watching()) kept_state_.begins(name, module_label, inputs);
+  if (is_real && kept_state_.is_watching()) kept_state_.begins(name, op_, module_label, inputs);
   graph::OpVertex vertex;
   vertex.name = name;
   vertex.module = module_label;

@@ -68,7 +68,6 @@ class Emitter final : public ops::Memory, public ops::Recorder, public ops::Shap
   }
   void set_label(std::uint32_t module_label, std::string_view op) override {
     module_label_ = module_label;
-    if (kept_state_.is_watching() && op.data() != op_.data()) kept_state_.end_operator();
     op_ = op;
     label_known_ = false;
     under_way_.node = nullptr;  // which may be gone when the operator ends

@@ -51,10 +51,11 @@ bool KeptState::holds(std::uint32_t module, std::uint32_t other) const {
   return below.size() > path.size() && below.starts_with(path) && below[path.size()] == '.';
 }
 
-void KeptState::begins(std::string_view op, std::uint32_t module_label,
-                       const std::vector<const ops::Tensor*>& inputs) {
+void KeptState::begins(std::string_view op, std::string_view filed_under,
+                       std::uint32_t module_label, const std::vector<const ops::Tensor*>& inputs) {
   end_operator();
   op_ = op;
+  filed_under_ = filed_under;
   for (const ops::Tensor* input : inputs) {
     const ops::RequestNumber request = request_of(*input);
     if (request == ops::kNoMemory) continue;
@@ -66,7 +67,7 @@ void KeptState::begins(std::string_view op, std::uint32_t module_label,
 }
 
 void KeptState::end_operator() {
-  op_ = {};
+  op_ = filed_under_ = {};
   from_ = {};
   makes_kept_ = false;
 }
@@ -79,7 +80,9 @@ void KeptState::reads(ops::RequestNumber request, std::uint32_t module_label) {
   if (grows || (module_label != model_ && holds(module_label, made->module))) keep(request);
 }
 
-void KeptState::made(ops::RequestNumber request, std::uint32_t module_label) {
+void KeptState::made(ops::RequestNumber request, std::uint32_t module_label,
+                     std::string_view filed_under) {
+  if (filed_under.data() != filed_under_.data()) end_operator();
   if (request >= made_.size()) made_.resize(request + 1);
   Made& made = made_[request];
   made.module = is_called_ ? module_label : from_.module;

@@ -32,13 +32,12 @@ class KeptState {
   /// A model is called for gradients: nothing is kept from the calls before.
   void forget();
 
-  /// An operator begins. / Memory of its own is made, as number `request`. / It has written into a
-  /// tensor. Requires: is_watching().
-  void begins(std::string_view op, std::uint32_t module_label,
+  /// An operator begins, filed under a text. / Memory is made, as number `request`: the operator's
+  /// where it is filed under the same text. / It has written into a tensor. Requires:
+  /// is_watching().
+  void begins(std::string_view op, std::string_view filed_under, std::uint32_t module_label,
               const std::vector<const ops::Tensor*>& inputs);
-  void made(ops::RequestNumber request, std::uint32_t module_label);
-  /// What is made from here on is not of that operator.
-  void end_operator();
+  void made(ops::RequestNumber request, std::uint32_t module_label, std::string_view filed_under);
   void writes(const ops::Tensor& tensor, std::uint32_t module_label);
 
   /// Where a request was made, for a digest of the program's state; 0: nobody watched.
@@ -58,6 +57,7 @@ class KeptState {
   /// Whether a module, as a label, is `other` or has it below itself.
   [[nodiscard]] bool holds(std::uint32_t module, std::uint32_t other) const;
   void reads(ops::RequestNumber request, std::uint32_t module_label);
+  void end_operator();
 
   Program& program_;
   std::vector<Made> made_;   ///< by request
@@ -66,8 +66,9 @@ class KeptState {
   bool is_called_ = false;
   // ---- the operator under way
   std::string_view op_;
-  Made from_;                ///< of its first input that has a maker
-  bool makes_kept_ = false;  ///< it is cat, of what is kept
+  std::string_view filed_under_;  ///< static: its address stands for it
+  Made from_;                     ///< of its first input that has a maker
+  bool makes_kept_ = false;       ///< it is cat, of what is kept
 };
 
 }  // namespace tidemark::torch
