@@ -33,6 +33,7 @@ std::optional<KvCache> kv_cache_of(const DeviceResult& device, const Program& pr
     return std::nullopt;
   const std::vector<std::uint32_t> begins = step_begins(device);
   KvCache cache;
+  cache.has_steps = begins.size() > 2;
   Bytes now = 0;
   std::vector<Bytes> at_begin;  // what the steps before left
   at_begin.reserve(begins.size());
@@ -62,11 +63,12 @@ std::string kv_cache_line(const DeviceResult& device, const Program& program, st
   const std::optional<KvCache> cache = kv_cache_of(device, program);
   if (!cache) return {};
   const std::string growth =
-      cache->steps == 0
-          ? std::string("the steps do not make it grow")
-          : fmt::format("each step, a call of the model, adds {} ({} bytes)",
+      !cache->has_steps ? std::string()
+      : cache->steps == 0
+          ? std::string("; the steps do not make it grow")
+          : fmt::format("; each step, a call of the model, adds {} ({} bytes)",
                         human_bytes(cache->bytes_per_step()), grouped(cache->bytes_per_step()));
-  return wrapped(fmt::format("KV cache: {} at its highest; {}", human_bytes(cache->peak), growth),
+  return wrapped(fmt::format("KV cache: {} at its highest{}", human_bytes(cache->peak), growth),
                  width, 0);
 }
 

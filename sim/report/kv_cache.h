@@ -17,6 +17,7 @@ struct KvCache {
   /// did.
   Bytes growth = 0;
   std::uint64_t steps = 0;
+  bool has_steps = false;  ///< there are steps to tell by
   [[nodiscard]] Bytes bytes_per_step() const {
     return steps == 0 ? 0 : (growth + steps / 2) / steps;
   }

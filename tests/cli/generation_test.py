@@ -130,6 +130,43 @@ class Generate(WithFolder):
         self.assertEqual([phase["name"] for phase in found["phases"]], ["model", "inference 0"])
 
 
+class OwnLoop(WithFolder):
+    SCENARIO = """schema_version: 1
+device: t4
+model: {file: m.py, class: Attention}
+loop: |
+  with torch.no_grad():
+      past = None
+      for i in range(10):
+          with STEP:
+              past = model(torch.zeros(4, 1, 64, device="cuda"), past)
+"""
+    MODEL = """import torch
+from torch import nn
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Inner()
+    def forward(self, x, past):
+        return self.inner(x, past)
+class Inner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.key = nn.Linear(64, 64)
+    def forward(self, x, past):
+        k = self.key(x)
+        return k if past is None else torch.cat([past, k], 1)
+"""
+
+    def test_a_scenario_names_its_steps_itself(self):
+        (self.folder / "m.py").write_text(self.MODEL, encoding="utf-8")
+        path = self.folder / "s.yaml"
+        path.write_text(self.SCENARIO.replace("STEP", 'phase(f"inference {i}")'), encoding="utf-8")
+        self.assertEqual(document("run", path)["devices"][0]["kv_cache"]["bytes_per_step"], 4 * 64 * 4)
+        path.write_text(self.SCENARIO.replace("STEP", "torch.no_grad()"), encoding="utf-8")
+        self.assertRegex(run("run", path), r"\nKV cache: [\d.]+ KiB at its highest\n")
+
+
 class Fit(WithFolder):
     def small(self):
         """the same on two layers, and what it is run on"""
