@@ -27,6 +27,7 @@ CATEGORIES = [
     ("parameters_bytes", "parameters", "#003f5c", ""),
     ("optimizer_state_bytes", "optimizer state", "#8fc1e3", "////"),
     ("gradients_bytes", "gradients", "#b35900", ""),
+    ("kv_cache_bytes", "kv cache", "#3f9aa8", "\\\\\\\\"),
     ("workspace_bytes", "workspace", "#f7d08a", "\\\\\\\\"),
     ("inputs_bytes", "inputs", "#7a3b69", ""),
     ("activations_bytes", "activations", "#8fd1a8", "...."),

@@ -31,7 +31,7 @@ FLOORS = {
     "study": "base program alloc engine timeline device format yaml lang library ops graph torch run",
     "report": "base program alloc engine timeline device format yaml lang library ops graph torch run study",
     "cli": "base program alloc engine timeline device format yaml lang library ops graph torch run study report",
-    "python": "base program alloc engine timeline device format yaml lang library ops graph torch run study report",
+    "python": "base program alloc engine timeline device format yaml lang library ops graph torch run study report cli",
 }
 
 # The rooms of the floors that have them, the lowest first, each with the other rooms of its floor that it may include:

@@ -18,8 +18,9 @@ class FitCommand final : public Command {
         {{"SCENARIO", "a scenario in YAML or a training script; - for standard input"},
          kScriptArguments},
         with_program_options(
-            {{"over", "WHAT",
-              "batch, length, layers, device, a parameter's name, or the path of an integer",
+            {{"over", "WHAT[,BESIDE]",
+              "batch, length, layers, device, a parameter, an option or a name of the script, "
+              "FILE:LINE, or a path; beside several values of another",
               "batch"},
              kHeadroomOption,
              {"window", "N", "values tried on either side of the answer", "2"},
@@ -31,6 +32,8 @@ class FitCommand final : public Command {
              {"format", "text|json", "how to print", "text"}}),
         {{"tidemark fit configs/scenarios/gpt2.yaml", "the largest batch"},
          {"tidemark fit s.yaml --over length --headroom 5%", "the longest sequence, 5 % kept free"},
+         {"tidemark fit generate.py --over batch,max_new_tokens",
+          "the largest batch beside each length"},
          {"tidemark fit s.yaml --over device", "the smallest GPU, and two above it"},
          {"tidemark fit s.yaml --device all", "every GPU known, the smallest that fits named"}}};
   }
@@ -62,6 +65,13 @@ class FitCommand final : public Command {
           fit_devices(source, options, is_every_device ? kAll : 2);
       out.write(is_json ? fit_devices_json(devices, options)
                         : fit_devices_text(devices, options, style));
+      return ExitCode::kDone;
+    }
+    if (const std::size_t comma = options.over.find(','); comma != std::string::npos) {
+      const std::string beside = options.over.substr(comma + 1);
+      options.over.resize(comma);
+      const FitGrid grid = fit_grid(source, options, beside);
+      out.write(is_json ? fit_grid_json(grid, options) : fit_grid_text(grid, options, style));
       return ExitCode::kDone;
     }
     const FitResult result = fit(source, options);

@@ -14,6 +14,7 @@
 
 #include "sim/base/problem.h"
 #include "sim/format/events_csv.h"
+#include "sim/format/foreign_file.h"
 
 namespace tidemark {
 namespace {
@@ -63,7 +64,11 @@ class Reader {
       if (held > kLineBytes) {
         line_ = {buffer.data(), 40};
         ++line_number_;
-        problem(0, 0, "the line is longer than 64 KiB: this is no request trace");
+        if (started_) {
+          problem(0, 0, "the line is longer than 64 KiB: this is no request trace");
+        } else {
+          other_file();
+        }
         break;
       }
     }
@@ -106,8 +111,7 @@ class Reader {
     if (verb.empty()) return;
     if (!started_) {
       if (verb != "tidemark-trace" || word() != "1" || !word().empty()) {
-        problem(0, line_.size(), fmt::format("expected the first line '{}'", kHeader));
-        is_other_file_ = true;
+        other_file();
       }
       started_ = true;
       return;
@@ -246,6 +250,18 @@ class Reader {
   }
 
   void push(const Instruction& instruction) { trace_.instructions.push_back(instruction); }
+
+  /// The first line is none of a trace.
+  void other_file() {
+    const std::string what = foreign_file(line_.substr(0, 400));
+    if (!is_printable(line_.substr(0, 400))) line_ = {};  // nothing to be shown
+    problem(0, std::min<std::size_t>(line_.size(), 400),
+            fmt::format("this is no recording but {}", what),
+            fmt::format("expected a snapshot that torch.cuda.memory._dump_snapshot wrote, or a "
+                        "request trace with the first line '{}'",
+                        kHeader));
+    is_other_file_ = true;
+  }
 
   void problem(std::size_t begin, std::size_t length, std::string message, std::string hint = {}) {
     SourceText line;

@@ -41,6 +41,8 @@ class Recorder {
   /// the edges that its gradients follow.
   virtual std::uint32_t add_op(std::string_view name, std::uint32_t module_label,
                                const std::vector<const Tensor*>& inputs, Node* node) = 0;
+  /// The operator has written into a tensor.
+  virtual void writes(const Tensor& /*tensor*/) {}
   /// The text under which events are filed from here on; `op` is static text.
   virtual void set_label(std::uint32_t module_label, std::string_view op) = 0;
   /// Work queued on the device's current stream, for the clock only.

@@ -124,6 +124,7 @@ void Op::attach(Tensor& output, ViewKind kind) {
 void Op::rebase(const Tensor& self) {
   self->producer = vertex_;
   work_.writes(self);
+  c_.recorder().writes(self);
   if (c_.tracer != nullptr) c_.tracer->writes(self);
   if (self->storage && self->storage->known()) self->storage->set_known(nullptr);
   count_write(self);

@@ -156,10 +156,11 @@ enum class Category : std::uint8_t {
   kGradient,   ///< became some tensor's .grad
   kOptimizerState,
   kParameter,  ///< parameters and buffers of modules
+  kKvCache,    ///< what a model keeps from call to call without gradients: keys and values
 };
-inline constexpr std::array<std::string_view, 8> kCategoryNames{
-    "unknown",   "temporaries", "activations",     "inputs",
-    "workspace", "gradients",   "optimizer state", "parameters"};
+inline constexpr std::array<std::string_view, 9> kCategoryNames{
+    "unknown",   "temporaries",     "activations", "inputs",  "workspace",
+    "gradients", "optimizer state", "parameters",  "kv cache"};
 
 /// Texts by number, each stored once. Label 0 is the empty text.
 class Labels {

@@ -24,5 +24,6 @@ struct Run {
 void bind_runs(nanobind::module_& module);
 void bind_recordings(nanobind::module_& module);
 void bind_studies(nanobind::module_& module);
+void bind_program(nanobind::module_& module);
 
 }  // namespace tidemark::python

@@ -11,4 +11,5 @@ NB_MODULE(_core, module) {
   tidemark::python::bind_runs(module);
   tidemark::python::bind_recordings(module);
   tidemark::python::bind_studies(module);
+  tidemark::python::bind_program(module);
 }

@@ -48,10 +48,22 @@ std::vector<std::string> row(std::vector<std::string> first, const FitProbe& pro
   return first;
 }
 
-/// What the answer rests on: the run of the value that was found, else the first.
-const RunBasis& basis_of(const FitResult& result) {
+/// The run of the value that was found, else the first.
+const FitProbe& answer_of(const FitResult& result) {
   const auto found = std::ranges::find(result.probes, result.best.value_or(0), &FitProbe::value);
-  return (found == result.probes.end() ? result.probes.front() : *found).basis;
+  return found == result.probes.end() ? result.probes.front() : *found;
+}
+
+/// What the answer rests on.
+const RunBasis& basis_of(const FitResult& result) { return answer_of(result).basis; }
+
+/// Of a grid: the last row with an answer.
+const RunBasis* basis_of(const FitGrid& grid) {
+  const RunBasis* basis = nullptr;
+  for (const FitGrid::Row& row : grid.rows) {
+    if (!row.fit.probes.empty() && (row.fit.best || basis == nullptr)) basis = &basis_of(row.fit);
+  }
+  return basis;
 }
 
 const RunBasis& basis_of(const std::vector<DeviceProbe>& devices) {
@@ -118,6 +130,64 @@ std::string fit_devices_text(const std::vector<DeviceProbe>& devices, const FitO
   if (!holes.empty()) out += fmt::format("Larger, yet do not fit: {}\n", holes);
   add_basis(out, basis_of(devices), style);
   return out;
+}
+
+std::string fit_grid_text(const FitGrid& grid, const FitOptions& options, const TextStyle& style) {
+  std::string out = fmt::format("The largest {} that fits{}, beside each {}\n", grid.path,
+                                headroom_text(options), grid.beside_path);
+  Table table({Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kLeft}, 2);
+  table.add({grid.beside_path, grid.path, "peak reserved", "stays free", ""});
+  for (const FitGrid::Row& row : grid.rows) {
+    const std::string beside = grouped(static_cast<std::uint64_t>(row.beside));
+    if (!row.fit.best) {
+      const std::string why = !row.error.empty()       ? row.error
+                              : row.fit.probes.empty() ? std::string()
+                                                       : row.fit.probes.front().error;
+      table.add({beside, "none", "", "", why});
+      continue;
+    }
+    const FitProbe& answer = answer_of(row.fit);
+    table.add({beside, grouped(static_cast<std::uint64_t>(*row.fit.best)),
+               human_bytes(answer.peak_reserved), human_bytes(answer.spare),
+               row.fit.reached_highest ? "nothing above was tried" : ""});
+  }
+  out += table.text(style.width);
+  if (const RunBasis* basis = basis_of(grid)) add_basis(out, *basis, style);
+  return out;
+}
+
+std::string fit_grid_json(const FitGrid& grid, const FitOptions& options) {
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object();
+  json.member("schema_version", kReportSchemaVersion);
+  json.member("kind", "fit");
+  json.member("path", grid.path);
+  json.member("beside", grid.beside_path);
+  json.member("headroom_ppm", std::uint64_t{options.headroom_ppm});
+  json.key("rows");
+  json.begin_array();
+  for (const FitGrid::Row& row : grid.rows) {
+    json.begin_object();
+    json.member("beside", row.beside);
+    json.key("best");
+    if (row.fit.best) {
+      json.value(*row.fit.best);
+    } else {
+      json.null();
+    }
+    json.member("reached_highest", row.fit.reached_highest);
+    const bool has_answer = row.fit.best.has_value();
+    json.member("peak_reserved_bytes", has_answer ? answer_of(row.fit).peak_reserved : Bytes{0});
+    json.member("spare_bytes", has_answer ? answer_of(row.fit).spare : Bytes{0});
+    json.member("error", row.error);
+    json.end_object();
+  }
+  json.end_array();
+  if (const RunBasis* basis = basis_of(grid)) write_assumptions(*basis, json);
+  json.end_object();
+  json.finish();
+  return text;
 }
 
 std::string fit_json(const FitResult& result, const FitOptions& options) {

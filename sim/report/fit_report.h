@@ -13,8 +13,11 @@ std::string fit_text(const FitResult& result, const FitOptions& options, const T
 /// The smallest GPU that fits, and every one that was run.
 std::string fit_devices_text(const std::vector<DeviceProbe>& devices, const FitOptions& options,
                              const TextStyle& style);
+/// The largest value beside each of the other's.
+std::string fit_grid_text(const FitGrid& grid, const FitOptions& options, const TextStyle& style);
 /// Schema: docs/formats/json.md, "fit".
 std::string fit_json(const FitResult& result, const FitOptions& options);
+std::string fit_grid_json(const FitGrid& grid, const FitOptions& options);
 std::string fit_devices_json(const std::vector<DeviceProbe>& devices, const FitOptions& options);
 
 }  // namespace tidemark

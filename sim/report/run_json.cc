@@ -6,6 +6,7 @@
 #include "sim/format/json_writer.h"
 #include "sim/report/assumptions_report.h"
 #include "sim/report/headline.h"
+#include "sim/report/kv_cache.h"
 #include "sim/report/run_report.h"
 #include "sim/report/time_text.h"
 #include "sim/run/verdict.h"
@@ -177,6 +178,7 @@ void add_device(JsonWriter& json, const RunResult& result, const DeviceResult& d
   json.member("outside_bytes", headline.outside_bytes);
   add_peak(json, "peak_allocated", result, device, device.peak_allocated, top);
   add_peak(json, "peak_reserved", result, device, device.peak_reserved, top);
+  write_kv_cache(json, device, result.program);
   add_phases(json, result, device);
   add_points(json, result, device);
   add_ooms(json, result, device);

@@ -5,6 +5,7 @@
 
 #include "sim/report/assumptions_report.h"
 #include "sim/report/headline.h"
+#include "sim/report/kv_cache.h"
 #include "sim/report/live_report.h"
 #include "sim/report/run_report.h"
 #include "sim/report/time_text.h"
@@ -278,6 +279,7 @@ std::string run_text(const RunResult& result, const RunReportOptions& options,
     out += verdict(result, device, style);
     if (i == 0)
       out += time_line(result, style.width) + packages_line(result, style) + repeats(result);
+    out += kv_cache_line(device, result.program, style.width);
     if (i == 0) add_part(out, assumptions_text(result, style));
     add_part(out, peaks(result, device, style));
     add_part(out, holders(device, style));

@@ -33,8 +33,9 @@ using CategoryBytes = std::array<Bytes, kCategoryNames.size()>;  ///< by Categor
 
 /// The order in which categories are listed and stacked: what stays longest comes first.
 inline constexpr std::array<Category, kCategoryNames.size()> kCategoryOrder{
-    Category::kParameter, Category::kOptimizerState, Category::kGradient,  Category::kWorkspace,
-    Category::kInput,     Category::kActivation,     Category::kTemporary, Category::kUnknown};
+    Category::kParameter,  Category::kOptimizerState, Category::kGradient,
+    Category::kKvCache,    Category::kWorkspace,      Category::kInput,
+    Category::kActivation, Category::kTemporary,      Category::kUnknown};
 
 /// What lies between two marks: events [first_event, first_event + events).
 struct PhaseSpan {

@@ -165,8 +165,8 @@ class RunAndCheck(unittest.TestCase):
             rows = list(csv.DictReader(file))
         self.assertEqual(max(int(row["allocated_bytes"]) for row in rows), device["peak_allocated"]["bytes"])
         categories = [name for name in rows[0] if name.split("_bytes")[0] in (
-            "parameters", "optimizer_state", "gradients", "workspace", "inputs", "activations", "temporaries", "unknown")]
-        self.assertEqual(len(categories), 8)
+            "parameters", "optimizer_state", "gradients", "kv_cache", "workspace", "inputs", "activations", "temporaries", "unknown")]
+        self.assertEqual(len(categories), 9)
         for row in rows:
             self.assertEqual(sum(int(row[name]) for name in categories), int(row["allocated_bytes"]))
         run("run", self.scenario, "--events", files["e2.csv.gz"], "--timeline", files["t.json"])

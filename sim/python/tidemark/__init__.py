@@ -20,15 +20,35 @@ from tidemark._replay import ReplayResult, replay
 from tidemark._run import DeviceRun, Peak, Phase, RunResult, run
 from tidemark._scenario import Scenario
 from tidemark._sweep import SweepResult, results, sweep
+from tidemark._studies import (
+    Advice,
+    Change,
+    Description,
+    Difference,
+    Page,
+    Tuning,
+    Validation,
+    advise,
+    describe,
+    diff,
+    report,
+    tune,
+    validate,
+)
 from tidemark._timeline import HostTimeline, Timeline
 
 __all__ = [
+    "Advice",
+    "Change",
+    "Description",
     "DeviceFit",
     "DeviceRun",
+    "Difference",
     "Explanation",
     "FitResult",
     "HostTimeline",
     "InputError",
+    "Page",
     "Peak",
     "Phase",
     "Problem",
@@ -37,16 +57,24 @@ __all__ = [
     "Scenario",
     "SweepResult",
     "Timeline",
+    "Tuning",
+    "Validation",
     "__version__",
+    "advise",
+    "describe",
     "devices",
+    "diff",
     "explain",
     "fit",
     "fit_devices",
     "from_torch",
     "replay",
+    "report",
     "results",
     "run",
     "sweep",
+    "tune",
+    "validate",
 ]
 
 

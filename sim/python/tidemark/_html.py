@@ -16,6 +16,7 @@ _COLOURS = {
     "parameters": "#4477aa",
     "optimizer state": "#66ccee",
     "gradients": "#228833",
+    "kv cache": "#117777",
     "workspace": "#999999",
     "inputs": "#ccbb44",
     "activations": "#ee6677",

@@ -175,17 +175,19 @@ class Adviser {
     return found;
   }
 
-  /// Degrees overshoot: the largest value of the quantity that meets the goal.
+  /// Degrees overshoot: the largest value of the quantity that meets the goal. A script may have
+  /// none by that name.
   void refine(const Remedy& remedy, Tried& one) const {
-    const Quantity now = require_quantity(source_, remedy.id, remedy.quantity);
+    const std::optional<Quantity> now = find_quantity(source_, remedy.quantity);
+    if (!now) return;
     FitOptions options;
     options.over = remedy.quantity;
     options.headroom_ppm = options_.headroom_ppm;
-    options.highest = now.value - 1;
+    options.highest = now->value - 1;
     const FitResult result = fit(source_, options);
     if (!result.best) return;
     Combination exact;
-    exact.add(remedy, quantity_change(remedy.quantity, now, *result.best));
+    exact.add(remedy, quantity_change(remedy.quantity, *now, *result.best));
     AdvisedChange change = judged(std::move(exact));
     if (change.standing.meets) one.change = std::move(change);
   }

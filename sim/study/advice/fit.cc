@@ -9,22 +9,20 @@
 
 #include "sim/base/problem.h"
 #include "sim/device/device.h"
-#include "sim/study/advice/quantity.h"
+#include "sim/study/advice/script_numbers.h"
 
 namespace tidemark {
 namespace {
 
 class Search {
  public:
-  Search(const ScenarioSource& source, const FitOptions& options, std::string path)
-      : source_(source), options_(options), path_(std::move(path)) {}
+  Search(const FitOptions& options, Varied varied)
+      : options_(options), varied_(std::move(varied)) {}
 
   const FitProbe& probe(std::int64_t value) {
     const auto known = probes_.find(value);
     if (known != probes_.end()) return known->second;
-    return probes_
-        .emplace(value, probe_of(overridden(source_, {{path_, std::to_string(value)}}), value))
-        .first->second;
+    return probes_.emplace(value, probe_of(varied_.with(value), value)).first->second;
   }
 
   FitProbe probe_of(const ScenarioSource& source, std::int64_t value) const {
@@ -71,7 +69,7 @@ class Search {
       i = 0;
     }
     FitResult result;
-    result.path = path_;
+    result.path = varied_.shown;
     result.reached_highest = low == options_.highest;
     if (low > 0) result.best = low;
     for (std::int64_t i = 1; i <= options_.window; ++i) {
@@ -102,18 +100,17 @@ class Search {
     return above->value + static_cast<std::int64_t>(room * steps / rise);
   }
 
-  const ScenarioSource& source_;
   const FitOptions& options_;
-  std::string path_;
+  Varied varied_;
   std::map<std::int64_t, FitProbe> probes_;
 };
 
 }  // namespace
 
 FitResult fit(const ScenarioSource& source, const FitOptions& options) {
-  const Quantity quantity = require_quantity(source, "--over", options.over);
-  Search search(source, options, quantity.path);
-  const std::int64_t first = std::max<std::int64_t>(quantity.value, 1);
+  const Varied varied = require_varied(source, "--over", options.over);
+  Search search(options, varied);
+  const std::int64_t first = std::max<std::int64_t>(varied.value, 1);
   const FitProbe& as_given = search.probe(first);
   if (!as_given.error.empty()) {
     throw InputError(Problem{{},
@@ -122,6 +119,31 @@ FitResult fit(const ScenarioSource& source, const FitOptions& options) {
                              "run it with `tidemark run` to see where"});
   }
   return search.run(first);
+}
+
+FitGrid fit_grid(const ScenarioSource& source, const FitOptions& options,
+                 const std::string& beside) {
+  const Varied other = require_varied(source, "--over", beside);
+  FitGrid grid;
+  grid.path = require_varied(source, "--over", options.over).shown;
+  grid.beside_path = other.shown;
+  const std::int64_t given = std::max<std::int64_t>(other.value, 1);
+  for (std::int64_t eighths = 2; eighths <= 64; eighths *= 2) {
+    const std::int64_t value = given * eighths / 8;
+    if (value < 1) continue;
+    FitGrid::Row row;
+    row.beside = value;
+    try {
+      row.fit = fit(other.with(value), options);
+    } catch (const InputError& error) {
+      if (value == given) throw;
+      row.error = error.problems().front().message;
+    }
+    const bool nothing_fits = !row.fit.best;
+    grid.rows.push_back(std::move(row));
+    if (nothing_fits) break;
+  }
+  return grid;
 }
 
 std::vector<DeviceProbe> fit_devices(const ScenarioSource& source, const FitOptions& options,
@@ -134,7 +156,7 @@ std::vector<DeviceProbe> fit_devices(const ScenarioSource& source, const FitOpti
   }
   std::stable_sort(devices.begin(), devices.end(),
                    [](const auto& a, const auto& b) { return a.total_bytes < b.total_bytes; });
-  const Search search(source, options, "device");
+  const Search search(options, {});
   std::size_t fitting = 0;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     devices[i].probe = search.probe_of(overridden(source, {{"device", devices[i].device}}), 0);

@@ -21,14 +21,14 @@ struct FitProbe {
 };
 
 struct FitOptions {
-  std::string over;                ///< what is varied, as find_quantity() has it
+  std::string over;                ///< what is varied, as require_varied() has it
   std::uint32_t headroom_ppm = 0;  ///< of the device's total, to stay free
   std::int64_t highest = 1 << 20;  ///< no value above is tried
   std::int64_t window = 2;         ///< values looked at on either side of the answer
 };
 
 struct FitResult {
-  std::string path;                  ///< what was varied: "train.batch", "params.batch_size"
+  std::string path;                  ///< what was varied, Varied::shown: "train.batch"
   std::optional<std::int64_t> best;  ///< fits, and best + 1 does not; none: not even 1
   bool reached_highest = false;
   std::vector<FitProbe> probes;       ///< every run made, by value
@@ -40,6 +40,22 @@ struct FitResult {
 /// `window` values on each side, since more may fit where less does not. Errors: InputError when
 /// the scenario itself is wrong. Cost: some twenty runs.
 FitResult fit(const ScenarioSource& source, const FitOptions& options);
+
+/// The largest value of one quantity beside each of some values of another.
+struct FitGrid {
+  std::string path;         ///< of the one that is searched
+  std::string beside_path;  ///< of the other
+  struct Row {
+    std::int64_t beside = 0;
+    FitResult fit;  ///< without probes where the scenario cannot be run so
+    std::string error;
+  };
+  std::vector<Row> rows;  ///< by `beside`
+};
+/// fit() beside a quarter, a half, once, twice, ... the given value of `beside`, until nothing fits
+/// or eight times is reached. Errors: as fit(). Cost: some twenty runs a row.
+FitGrid fit_grid(const ScenarioSource& source, const FitOptions& options,
+                 const std::string& beside);
 
 /// One device, with the scenario as it stands.
 struct DeviceProbe {

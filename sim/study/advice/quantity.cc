@@ -23,8 +23,9 @@ struct Alias {
 constexpr std::string_view kBatchNames[] = {"batch",       "batch_size",       "bs",
                                             "micro_batch", "micro_batch_size", "train_batch_size"};
 constexpr std::string_view kLengthNames[] = {
-    "seq",        "seq_len", "seq_length",     "seqlen",     "sequence_length", "length",
-    "max_length", "context", "context_length", "block_size", "tokens"};
+    "seq",    "seq_len",        "seq_length", "seqlen",         "sequence_length",
+    "length", "max_length",     "context",    "context_length", "block_size",
+    "tokens", "max_new_tokens", "new_tokens"};
 constexpr std::string_view kLayerNames[] = {"layers",     "n_layer",           "n_layers",
                                             "num_layers", "num_hidden_layers", "depth",
                                             "blocks",     "num_blocks"};
@@ -174,6 +175,13 @@ std::vector<std::string> quantity_words(const ScenarioSource& source) {
   const Finder finder(source);
   const std::vector<std::string_view> words = finder.words();
   return {words.begin(), words.end()};
+}
+
+std::vector<std::string_view> names_of_quantity(std::string_view word) {
+  for (const Alias& alias : kAliases) {
+    if (alias.word == word) return {alias.names.begin(), alias.names.end()};
+  }
+  return {word};
 }
 
 std::optional<std::int64_t> integer_of(const Scenario& scenario, const std::string& text) {

@@ -31,6 +31,9 @@ Quantity require_quantity(const ScenarioSource& source, std::string_view option,
 /// the names of parameters or constants. Errors: as read_scenario().
 std::vector<std::string> quantity_words(const ScenarioSource& source);
 
+/// The names that a word may have: those of "batch", "length" and "layers"; else the word itself.
+std::vector<std::string_view> names_of_quantity(std::string_view word);
+
 /// What a plain text is in this scenario: a number, or a parameter that is one.
 std::optional<std::int64_t> integer_of(const Scenario& scenario, const std::string& text);
 

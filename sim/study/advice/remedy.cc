@@ -314,6 +314,11 @@ Applied offload(const ScenarioSource& source, const Scenario& scenario, unsigned
   return script_edits::offload_activations(source, scenario);
 }
 
+Applied in_backward(const ScenarioSource& source, const Scenario& scenario, unsigned /*level*/) {
+  if (!scenario.is_script) return std::nullopt;
+  return script_edits::step_in_backward(source, scenario);
+}
+
 Applied adafactor(const ScenarioSource& source, const Scenario& scenario, unsigned /*level*/) {
   constexpr Version kHasAdafactor{2, 5};
   if (!scenario.is_script || scenario.wheel.pytorch < kHasAdafactor) return std::nullopt;
@@ -374,6 +379,7 @@ constexpr std::array kRemedies{
     Remedy{"roundup", Price::kNothing, "each block may grow by an eighth", 1, roundup},
     Remedy{"empty-cache", Price::kTime, "the driver is asked again in each step", 1, empty_cache},
     Remedy{"for-loop-optimizer", Price::kTime, "one kernel a tensor and operation", 1, one_by_one},
+    Remedy{"step-in-backward", Price::kTime, "gradients are never there together", 1, in_backward},
     Remedy{"offload", Price::kTime, "the link to the host may be slower than what it saves", 1,
            offload},
     Remedy{"checkpoint", Price::kTime, "about one more forward a step", 1, checkpoint},

@@ -306,6 +306,8 @@ Edited bfloat16_weights(const ScenarioSource& source, const Scenario& scenario) 
 
 Edited micro_batches(const ScenarioSource& source, const Scenario& scenario, unsigned level) {
   const std::vector<UserFile> files = user_files(source, scenario);
+  // A weight that steps in backward would step for each part.
+  if (any_mentions(files, "register_post_accumulate_grad_hook")) return std::nullopt;
   const unsigned parts = 1U << level;
   return edit_files(
       step_in_parts(files, parts),

@@ -22,6 +22,9 @@ Edited give_optimizers(const ScenarioSource& source, const Scenario& scenario,
 /// weight decay are kept.
 Edited other_optimizer(const ScenarioSource& source, const Scenario& scenario,
                        std::string_view name, std::string_view note);
+/// The one optimizer of torch.optim steps for each weight as soon as its gradient is there, where
+/// nothing looks at all gradients together.
+Edited step_in_backward(const ScenarioSource& source, const Scenario& scenario);
 Edited set_to_none(const ScenarioSource& source, const Scenario& scenario);
 /// The level-th place that keeps a tensor: its value goes to the host, without its graph.
 Edited keep_numbers(const ScenarioSource& source, const Scenario& scenario, unsigned level);

@@ -49,7 +49,8 @@ Work work_of(const Facts& facts, std::uint32_t phase, LabelId label) {
     if (name == "model") return Work::kModel;
     if (contains(name, "backward")) return Work::kBackward;
     if (name == "optimizer" || name == "clip") return Work::kOptimizer;
-    if (contains(name, "forward") || contains(name, "validate")) return Work::kForward;
+    if (contains(name, "forward") || contains(name, "validate") || name == "inference")
+      return Work::kForward;
   }
   if (contains(op, "Backward") || contains(op, "AccumulateGrad")) return Work::kBackward;
   if (contains(op, "_foreach_") || contains(op, "_fused_")) return Work::kOptimizer;
@@ -266,6 +267,11 @@ std::string finding(const Facts& facts, Fault fault) {
           "and asked for come to {} of {}.",
           live(Category::kActivation), format_bytes(missing), format_bytes(facts.capacity_bytes));
     case Fault::kActivations:
+      if (of(facts.live, Category::kKvCache) > of(facts.live, Category::kActivation)) {
+        return fmt::format("The KV cache holds {}; live and asked for come to {} of {}.",
+                           live(Category::kKvCache), format_bytes(missing),
+                           format_bytes(facts.capacity_bytes));
+      }
       return fmt::format("Forward holds {} of activations; live and asked for come to {} of {}.",
                          live(Category::kActivation), format_bytes(missing),
                          format_bytes(facts.capacity_bytes));
@@ -398,7 +404,8 @@ std::optional<Growth> growth_of(const DeviceResult& device, const Program& progr
     const Category category =
         id < program.categories.size() ? program.categories[id] : Category::kUnknown;
     return category != Category::kParameter && category != Category::kOptimizerState &&
-           category != Category::kGradient && category != Category::kWorkspace;
+           category != Category::kGradient && category != Category::kWorkspace &&
+           category != Category::kKvCache;
   };
   std::size_t step = 0;
   const auto close = [&](const Life& life, std::size_t until) {

@@ -23,10 +23,11 @@ enum class Purpose : std::uint8_t {
   kOptimizerState,
   kWorkspace,
   kTemporaries,
+  kKvCache,
 };
-inline constexpr std::array<std::string_view, 11> kPurposeNames{
-    "unknown",     "forward",   "backward",        "optimizer", "parameters", "inputs",
-    "activations", "gradients", "optimizer state", "workspace", "temporaries"};
+inline constexpr std::array<std::string_view, 12> kPurposeNames{
+    "unknown",     "forward",   "backward",        "optimizer", "parameters",  "inputs",
+    "activations", "gradients", "optimizer state", "workspace", "temporaries", "kv cache"};
 /// The rule in one line a purpose, in the order in which they are tried.
 std::string_view purpose_rule();
 Purpose purpose_of(const Snapshot& snapshot, StackId stack, TextId user_metadata);

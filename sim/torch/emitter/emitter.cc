@@ -92,7 +92,8 @@ std::uint8_t number(ops::Device device) { return static_cast<std::uint8_t>(devic
 
 }  // namespace
 
-Emitter::Emitter(Program& program, Sink& sink) : program_(program), sink_(sink) {
+Emitter::Emitter(Program& program, Sink& sink)
+    : program_(program), sink_(sink), kept_state_(program) {
   chunk_.reserve(kChunk);
 }
 
@@ -143,6 +144,7 @@ ops::RequestNumber Emitter::allocate(Bytes bytes, ops::Device device, std::uint1
   if (stopped_) return id;
   if (recorder_) recorder_->allocate(id, bytes, op_, program_.labels.text(module_label_));
   if (details_ != nullptr) under_way_.asked.emplace_back(id, bytes);
+  if (kept_state_.is_watching()) kept_state_.made(id, module_label_, op_);
   push(Verb::kAlloc, device, stream, id, bytes);
   flush();
   if (watch_ != nullptr) watch_->made(id, bytes);
@@ -199,6 +201,7 @@ std::uint32_t Emitter::add_op(std::string_view name, std::uint32_t module_label,
                               const std::vector<const ops::Tensor*>& inputs, ops::Node* node) {
   const bool is_real = pretender_ == nullptr;
   if (is_real && watch_ != nullptr) watch_->begins(name, inputs);
+  if (is_real && kept_state_.is_watching()) kept_state_.begins(name, op_, module_label, inputs);
   graph::OpVertex vertex;
   vertex.name = name;
   vertex.module = module_label;
@@ -350,6 +353,20 @@ void Emitter::begin(std::string_view kind) {
   begin_phase(fmt::format("{} {}", kind, step_));
 }
 
+void Emitter::begin_call(std::uint32_t model, bool for_gradients) {
+  if (for_gradients) {
+    kept_state_.forget();
+  } else if (pretender_ == nullptr) {
+    if (!trains_ && called_in_ == step_ && std::ranges::find(called_, model) != called_.end())
+      ++step_;
+    if (called_in_ != step_) called_.clear();
+    called_in_ = step_;
+    called_.push_back(model);
+    kept_state_.begin_call(model);
+  }
+  begin(for_gradients ? "forward" : "inference");
+}
+
 void Emitter::empty_cache(ops::Device device) {
   if (!stopped_) push(Verb::kEmptyCache, device, 0, kNoRequest, 0);
 }
@@ -443,6 +460,8 @@ std::vector<std::pair<std::string, std::int64_t>> Emitter::statistics(ops::Devic
 std::size_t Emitter::write_state(StateImage& image) {
   image.put_text(phase_);
   if (!phase_.empty()) image.put(step_ - phase_step_);
+  if (!called_.empty()) image.put(step_ - called_in_);
+  for (const std::uint32_t model : called_) image.put(model);
   image.put_text(op_);
   image.put(module_label_);
   image.put(is_initialized_ ? 1 : 0);
@@ -456,6 +475,7 @@ void Emitter::repeat(std::size_t moment, const Amounts& then, const Repeat& repe
   const auto steps = static_cast<std::uint32_t>(repeat.times * (step_ - then.steps));
   step_ += steps;
   phase_step_ += steps;
+  called_in_ += steps;
   sink_.repeat(moment, repeat);
 }
 

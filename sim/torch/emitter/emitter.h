@@ -12,6 +12,7 @@
 #include "sim/program/kernel_details.h"
 #include "sim/program/source.h"
 #include "sim/torch/emitter/graph_recorder.h"
+#include "sim/torch/emitter/kept_state.h"
 #include "sim/torch/emitter/operator_watch.h"
 
 namespace tidemark::torch {
@@ -61,6 +62,10 @@ class Emitter final : public ops::Memory, public ops::Recorder, public ops::Shap
   // ---- ops::Recorder
   std::uint32_t add_op(std::string_view name, std::uint32_t module_label,
                        const std::vector<const ops::Tensor*>& inputs, ops::Node* node) override;
+  void writes(const ops::Tensor& tensor) override {
+    if (kept_state_.is_watching() && pretender_ == nullptr)
+      kept_state_.writes(tensor, module_label_);
+  }
   void set_label(std::uint32_t module_label, std::string_view op) override {
     module_label_ = module_label;
     op_ = op;
@@ -111,6 +116,14 @@ class Emitter final : public ops::Memory, public ops::Recorder, public ops::Shap
   void name_phases();
   /// What begins now, "forward" say; nothing unless phases are named so.
   void begin(std::string_view kind);
+  /// A model is called: a module that no other calls, of this label. Where no gradients are asked
+  /// for, and nothing trains, a model that is called again begins another step: of generation each
+  /// token is one.
+  void begin_call(std::uint32_t model, bool for_gradients);
+  void end_call() { kept_state_.end_call(); }
+  /// There is an optimizer, whose steps are the program's.
+  void set_trains() { trains_ = true; }
+  [[nodiscard]] const KeptState& kept_state() const { return kept_state_; }
   /// An optimizer has stepped: what follows is of the next step. Optimizers that step within a
   /// backward pass, from hooks, make one step of it together.
   void end_step() { (backwards_ == 0 ? step_ : steps_in_backward_) += 1; }
@@ -119,6 +132,7 @@ class Emitter final : public ops::Memory, public ops::Recorder, public ops::Shap
    public:
     explicit Backward(Emitter& emitter) : emitter_(emitter) {
       emitter.begin("backward");
+      emitter.trains_ = true;
       ++emitter.backwards_;
     }
     ~Backward() {
@@ -212,6 +226,7 @@ class Emitter final : public ops::Memory, public ops::Recorder, public ops::Shap
   graph::OpGraph graph_;
   std::optional<GraphRecorder> recorder_;
   graph::Details* recorded_ = nullptr;
+  KeptState kept_state_;
   KernelDetails* details_ = nullptr;  ///< null: nobody asks
   OperatorWatch* watch_ = nullptr;
   Pretender* pretender_ = nullptr;
@@ -247,7 +262,11 @@ class Emitter final : public ops::Memory, public ops::Recorder, public ops::Shap
   std::uint32_t step_ = 0;
   std::uint32_t backwards_ = 0;          ///< passes under way
   std::uint32_t steps_in_backward_ = 0;  ///< of optimizers, in the pass under way
-  std::string phase_;  ///< kind of the one named last; empty: the program names its phases itself
+  /// Models called for no gradients, in the step of that number.
+  std::vector<std::uint32_t> called_;
+  std::uint32_t called_in_ = 0;
+  bool trains_ = false;  ///< there is an optimizer, or was a backward pass
+  std::string phase_;    ///< kind of the one named last; empty: the program names its phases itself
   std::uint32_t phase_step_ = 0;
   bool label_known_ = true;
   bool is_initialized_ = false;

@@ -204,8 +204,19 @@ Value ModuleObject::run_call(Interp& interp, lang::CallArgs& args) {
     name_tree(std::string(interp.text(type().name())), true);
   }
   ops::Context& c = session_.c;
+  struct Call {
+    Emitter* emitter = nullptr;
+    Call() = default;
+    ~Call() {
+      if (emitter != nullptr) emitter->end_call();
+    }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+  };
+  Call call;
   if (c.module_label == 0 && !c.thread().is_engine) {
-    session_.emitter.begin(c.grad_enabled() ? "forward" : "inference");
+    session_.emitter.begin_call(label_, c.grad_enabled());
+    call.emitter = &session_.emitter;
     note_inputs(args);
   }
   struct Label {

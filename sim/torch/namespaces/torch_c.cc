@@ -384,6 +384,10 @@ void add_events(Session& session, lang::Module& module) {
     s->emitter.end_step();
     return Value::none();
   });
+  add("set_trains()", [s](Interp&, Arguments&) {
+    s->emitter.set_trains();
+    return Value::none();
+  });
   add("set_moves_module(value)", [s](Interp&, Arguments& a) {
     const bool before = s->moves_module;
     s->moves_module = a.boolean(0);

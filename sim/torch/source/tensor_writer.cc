@@ -51,6 +51,7 @@ void TensorWriter::write_storage(const ops::Storage& storage) {
     return;
   }
   image().mention_request(storage.request());
+  image().put(session_.emitter.kept_state().maker(storage.request()));
   image().put(static_cast<std::uint64_t>(session_.emitter.program().categories[storage.request()]));
 }
 

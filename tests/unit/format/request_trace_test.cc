@@ -94,8 +94,17 @@ TEST_CASE("every problem is told with its place") {
 TEST_CASE("what is no trace is refused") {
   // One problem, however many lines there are.
   CHECK(problems("alloc 1 2\n\nimport torch\nfree x\n") ==
-        "t.tmt:1:1: error: expected the first line 'tidemark-trace 1'\n    alloc 1 2\n"
-        "    ^~~~~~~~~\n");
+        "t.tmt:1:1: error: this is no recording but text; expected a snapshot that "
+        "torch.cuda.memory._dump_snapshot wrote, or a request trace with the first line "
+        "'tidemark-trace 1'\n    alloc 1 2\n    ^~~~~~~~~\n");
+  // Bytes that are no text are named, and not shown.
+  const std::string binary = problems(std::string("\x89\x01\x02\xff\n", 5));
+  CHECK(binary.find("binary data of another kind (bytes 89 01 02 ff)") != std::string::npos);
+  CHECK(binary.find('\xff') == std::string::npos);
+  CHECK(problems(std::string("PK\x03\x04", 4)).find("torch.save()") != std::string::npos);
+  CHECK(problems("version https://git-lfs.github.com/spec/v1\n").find("`git lfs pull`") !=
+        std::string::npos);
+  CHECK(problems("{\"a\": 1}\n").find("no recording but JSON") != std::string::npos);
   CHECK(problems("").find("the file has no first line 'tidemark-trace 1'") != std::string::npos);
   CHECK(problems("tidemark-trace 1\n" + std::string(300000, 'a'))
             .find("the line is longer than 64 KiB: this is no request trace") != std::string::npos);

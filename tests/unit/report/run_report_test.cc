@@ -201,13 +201,13 @@ TEST_CASE("a timeline has one row an event with categories stacked") {
   const Timeline timeline = timeline_of(result.devices[0], result.program);
   CHECK(
       timeline_csv(timeline) ==
-      R"(index,action,bytes,phase,op,reserved_bytes,active_bytes,allocated_bytes,requested_bytes,inactive_split_bytes,largest_free_bytes,parameters_bytes,optimizer_state_bytes,gradients_bytes,workspace_bytes,inputs_bytes,activations_bytes,temporaries_bytes,unknown_bytes
-0,segment_alloc,2097152,model,to,2097152,0,0,0,2097152,1048576,0,0,0,0,0,0,0,0
-1,alloc,1048576,model,to,2097152,1048576,1048576,1048576,1048576,524288,1048576,0,0,0,0,0,0,0
-2,segment_alloc,20971520,forward 0,conv1: conv2d>convolution,23068672,1048576,1048576,1048576,22020096,11010048,1048576,0,0,0,0,0,0,0
-3,alloc,3145728,forward 0,conv1: conv2d>convolution,23068672,4194304,4194304,4194304,18874368,9437184,1048576,0,0,0,0,3145728,0,0
-4,free_requested,3145728,forward 0,conv1: conv2d>convolution,23068672,4194304,1048576,4194304,18874368,9437184,1048576,0,0,0,0,0,0,0
-5,free_completed,3145728,forward 0,conv1: conv2d>convolution,23068672,1048576,1048576,1048576,22020096,11010048,1048576,0,0,0,0,0,0,0
+      R"(index,action,bytes,phase,op,reserved_bytes,active_bytes,allocated_bytes,requested_bytes,inactive_split_bytes,largest_free_bytes,parameters_bytes,optimizer_state_bytes,gradients_bytes,kv_cache_bytes,workspace_bytes,inputs_bytes,activations_bytes,temporaries_bytes,unknown_bytes
+0,segment_alloc,2097152,model,to,2097152,0,0,0,2097152,1048576,0,0,0,0,0,0,0,0,0
+1,alloc,1048576,model,to,2097152,1048576,1048576,1048576,1048576,524288,1048576,0,0,0,0,0,0,0,0
+2,segment_alloc,20971520,forward 0,conv1: conv2d>convolution,23068672,1048576,1048576,1048576,22020096,11010048,1048576,0,0,0,0,0,0,0,0
+3,alloc,3145728,forward 0,conv1: conv2d>convolution,23068672,4194304,4194304,4194304,18874368,9437184,1048576,0,0,0,0,0,3145728,0,0
+4,free_requested,3145728,forward 0,conv1: conv2d>convolution,23068672,4194304,1048576,4194304,18874368,9437184,1048576,0,0,0,0,0,0,0,0
+5,free_completed,3145728,forward 0,conv1: conv2d>convolution,23068672,1048576,1048576,1048576,22020096,11010048,1048576,0,0,0,0,0,0,0,0
 )");
   const std::string json = timeline_json(timeline);
   CHECK(json.find(R"("parameters_bytes": [0, 1048576, 1048576, 1048576, 1048576, 1048576])") !=

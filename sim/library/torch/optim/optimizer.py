@@ -28,6 +28,7 @@ class _Handle:
 
 class Optimizer:
     def __init__(self, params, defaults):
+        _C.set_trains()
         self.defaults = defaults
         self.state = defaultdict(dict)
         self.param_groups = []

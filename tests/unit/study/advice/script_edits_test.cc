@@ -219,3 +219,38 @@ TEST_CASE("A script's advice edits it, to the end of the program, and comes to w
   REQUIRE(files.size() == 1);
   CHECK(files[0].after.find("kept.append(out.detach().cpu())") != std::string::npos);
 }
+
+TEST_CASE("Each weight steps in backward where nothing looks at all gradients together") {
+  const std::string edited = after("step-in-backward", std::string(kLoop));
+  CHECK(edited ==
+        "import torch\n"
+        "net = Net().cuda()\n"
+        "opt = {own_weight: torch.optim.AdamW([own_weight], lr=1e-3) for own_weight in "
+        "net.parameters() if own_weight.requires_grad}\n"
+        "\n\n"
+        "def step_in_backward(own_weight):\n"
+        "    opt[own_weight].step()\n"
+        "    opt[own_weight].zero_grad()\n"
+        "\n\n"
+        "for own_weight in opt:\n"
+        "    own_weight.register_post_accumulate_grad_hook(step_in_backward)\n"
+        "for i, (x, y) in enumerate(loader):\n"
+        "    x = x.cuda()\n"
+        "    # what it says\n"
+        "    out = net(x)\n"
+        "    loss = cross_entropy(out, y, '''a\n"
+        "b''')\n"
+        "    loss.backward()\n");
+  CHECK(after("step-in-backward", edited).empty());
+  CHECK(after("micro-batch", edited).empty());  // each part would step
+  const auto with = [](std::string_view before, std::string_view now) {
+    std::string text(kLoop);
+    text.replace(text.find(before), before.size(), now);
+    return after("step-in-backward", text);
+  };
+  CHECK(with("    opt.step()\n", "    clip_grad_norm_(net.parameters(), 1)\n    opt.step()\n")
+            .empty());
+  CHECK(with("    opt.step()\n", "    if i % 4 == 3:\n        opt.step()\n").empty());
+  CHECK(with("for i", "schedule = StepLR(opt, 10)\nfor i").empty());
+  CHECK(with("    opt.step()\n", "    opt.step(closure)\n").empty());
+}
