@@ -34,9 +34,7 @@ void add_attributes(Interp& in, const Value& copy, const Value& state) {
 
 }  // namespace
 
-bool takes_state(Interp& interp, const Value& value) {
-  return has_own(interp, value, kSetState);
-}
+bool takes_state(Interp& interp, const Value& value) { return has_own(interp, value, kSetState); }
 
 Value own_state(Interp& interp, const Value& value) {
   if (!has_own(interp, value, "__getstate__")) return {};
@@ -87,7 +85,8 @@ Value copied_by_reduce(Interp& interp, const Value& value, DeepCopies* copies) {
     copies->add(value, copy);
   if (!part(2).is_none()) give_state(interp, copy, given(part(2)));
   if (!part(3).is_none()) {
-    for (const Value& each : interp.unpack(part(3))) call_own(interp, copy, "append", {given(each)});
+    for (const Value& each : interp.unpack(part(3)))
+      call_own(interp, copy, "append", {given(each)});
   }
   if (!part(4).is_none()) {
     for (const Value& each : interp.unpack(part(4))) {
