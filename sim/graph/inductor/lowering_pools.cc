@@ -10,7 +10,6 @@
 
 namespace tidemark::graph::inductor {
 
-
 namespace {
 
 /// A number of a window's turn: its place in memory is none that digits could say.

@@ -11,6 +11,7 @@
 #include "sim/lang/builtins/python.h"
 #include "sim/lang/builtins/regex.h"
 #include "sim/lang/runtime/containers.h"
+#include "sim/lang/runtime/copying.h"
 #include "sim/lang/runtime/library_loader.h"
 #include "sim/lang/runtime/notes.h"
 #include "sim/lang/runtime/unknown.h"
@@ -483,6 +484,8 @@ void fill_host(Interp& in, Module& module) {
     return says ? interp.deep_copy(args[0], *memo) : interp.deep_copy(args[0]);
   });
   define(in, module, "shallow_copy(x)", [](Interp& interp, Arguments& args) -> Value {
+    const Value reduced = copied_by_reduce(interp, args[0], nullptr);
+    if (!reduced.empty()) return reduced;
     if (args[0].as<Container>() != nullptr) return same_elements(interp, args[0]);
     auto* from = args[0].as<Instance>();
     // What C++ holds beside the attributes would not be copied.
@@ -493,8 +496,15 @@ void fill_host(Interp& in, Module& module) {
     const Ref<ClassObject> type(&from->type());
     const Ref<Instance> copy = type->allocate != nullptr ? type->allocate(interp, type)
                                                          : make_ref<Instance>(interp.heap(), type);
-    for (const AttrMap::Entry& entry : from->attrs().entries())
-      copy->set_own(entry.name, entry.value);
+    Value state = own_state(interp, args[0]);
+    if (state.empty() && takes_state(interp, args[0]))
+      state = interp.get_attr(args[0], interp.intern("__dict__"));
+    if (state.empty()) {
+      for (const AttrMap::Entry& entry : from->attrs().entries())
+        copy->set_own(entry.name, entry.value);
+    } else if (!state.is_none()) {
+      give_state(interp, Value(copy), state);
+    }
     return copy;
   });
   define(in, module, "collect(generation=2)", [](Interp& interp, Arguments&) {

@@ -6,8 +6,24 @@
 #include "sim/lang/runtime/importer.h"
 #include "sim/lang/runtime/iterators.h"
 #include "sim/lang/runtime/loop_search.h"
+#include "sim/lang/runtime/notes.h"
 
 namespace tidemark::lang {
+
+namespace {
+
+/// `if len(chosen) > n: raise ...` where a bound was taken for how many are chosen: it shows no
+/// fault. The first such check of a call settles it.
+bool is_fault_of_bound(Interp& in, const Frame& frame, const IfStmt& branch, bool chosen) {
+  if (branch.body.size != 1 || (*branch.body.begin())->kind != StmtKind::kRaise) return false;
+  Notes* notes = in.options().notes;
+  if (notes == nullptr || !notes->assumed_size_in(frame)) return false;
+  notes->assume_size_in(nullptr);
+  if (chosen) note(in, "a check of how many are chosen is taken to find no fault");
+  return chosen;
+}
+
+}  // namespace
 
 Flow Evaluator::run(const Seq<Stmt*>& body) {
   for (const Stmt* statement : body) {
@@ -53,6 +69,7 @@ Flow Evaluator::exec(const Stmt* node) {
         const Value test = eval(branch->test);
         frame_.at = branch->test->place;
         chosen = in_.truth(test);
+        if (is_fault_of_bound(in_, frame_, *branch, chosen)) chosen = false;
       }
       return run(chosen ? branch->body : branch->otherwise);
     }

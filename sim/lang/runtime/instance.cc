@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "sim/lang/runtime/containers.h"
+#include "sim/lang/runtime/copying.h"
 #include "sim/lang/runtime/host.h"
 #include "sim/lang/runtime/interp.h"
 #include "sim/lang/runtime/traceback.h"
@@ -174,6 +175,13 @@ Value Instance::deep_copy(Interp& interp, DeepCopies& copies) {
   Ref<Instance> copy = type->allocate != nullptr ? type->allocate(interp, type)
                                                  : make_ref<Instance>(interp.heap(), type);
   copies.add(self, Value(copy));
+  Value state = own_state(interp, self);
+  if (state.empty() && takes_state(interp, self))
+    state = interp.get_attr(self, interp.intern("__dict__"));
+  if (!state.empty()) {
+    if (!state.is_none()) give_state(interp, Value(copy), interp.deep_copy(state, copies));
+    return copy;
+  }
   const std::vector<AttrMap::Entry> own = attrs_.listed();
   for (const AttrMap::Entry& entry : own) {
     copy->set_own(entry.name, interp.deep_copy(entry.value, copies));

@@ -17,6 +17,15 @@ void Notes::add(SourceSpan at, std::string text) {
   notes_.push_back({std::move(at), std::move(text), 1});
 }
 
+void Notes::assume_size_in(const Frame* frame) {
+  frame_ = frame;
+  code_ = frame == nullptr ? nullptr : frame->code;
+}
+
+bool Notes::assumed_size_in(const Frame& frame) const {
+  return frame_ == &frame && code_ == frame.code;
+}
+
 const Frame* users_frame(const Interp& interp) {
   const Frame* frame = interp.current_frame();
   while (frame != nullptr &&

@@ -44,8 +44,14 @@ class Notes {
     count_left_out(notes_, then, times);
   }
 
+  /// A bound was taken for a size in this call. The frame is only compared, and may be gone.
+  void assume_size_in(const Frame* frame);
+  [[nodiscard]] bool assumed_size_in(const Frame& frame) const;
+
  private:
   std::vector<Note> notes_;
+  const Frame* frame_ = nullptr;
+  const void* code_ = nullptr;
 };
 
 /// The innermost frame of the user's own code; null: none.

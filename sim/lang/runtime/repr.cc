@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/lang/runtime/copying.h"
 #include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/iterators.h"
 #include "sim/lang/runtime/text.h"
@@ -266,6 +267,7 @@ Value Interp::deep_copy(const Value& value, DeepCopies& copies) {
   };
   if (has_code(value)) {
     Value copy = ask_code(value, known(name::kDeepcopy), {Value(dict())});
+    if (copy.empty()) copy = copied_by_reduce(*this, value, &copies);
     if (!copy.empty()) return copy;
   }
   const auto copy_attributes = [&](const Container& from, Container& to) {
@@ -322,7 +324,11 @@ Value Interp::deep_copy(const Value& value, DeepCopies& copies) {
     case Kind::kInstance:
     case Kind::kHost:
     case Kind::kException: {
-      Value copy = static_cast<Instance*>(object)->deep_copy(*this, copies);
+      auto* instance = static_cast<Instance*>(object);
+      Value copy;
+      if (instance->type().lookup(known(name::kDeepcopy)) == nullptr)
+        copy = copied_by_reduce(*this, value, &copies);
+      if (copy.empty()) copy = instance->deep_copy(*this, copies);
       if (copies.find(keep) == nullptr) copies.add(keep, copy);
       return copy;
     }

@@ -264,6 +264,10 @@ Value operator_method(Interp& in, Of type, Name name) {
   return {};
 }
 
+Value of_copyreg(Interp& in, std::string_view function, std::vector<Value> given) {
+  return in.call(in.get_attr(in.import("copyreg"), in.intern(function)), std::move(given));
+}
+
 struct Row {
   unsigned of;
   FunctionRow function;
@@ -299,6 +303,17 @@ constexpr Row kRows[] = {
         return in.str(in.format(plain_of(args[0]), args.text(1)));
       }}},
     {~0U, {"__format__(self, format_spec, /)", of_object_format}},
+    {~0U,
+     {"__reduce_ex__(self, protocol, /)",
+      [](Interp& in, Arguments& args) {
+        return of_copyreg(in, "_reduced", {args[0], args[1]});
+      }}},
+    {~0U,
+     {"__reduce__(self, /)",
+      [](Interp& in, Arguments& args) { return of_copyreg(in, "_reduced_plainly", {args[0]}); }}},
+    {~0U,
+     {"__getstate__(self, /)",
+      [](Interp& in, Arguments& args) { return of_copyreg(in, "_state", {args[0]}); }}},
     {kSized,
      {"__len__(self, /)",
       [](Interp& in, Arguments& args) {
@@ -360,6 +375,13 @@ Value make_method(Interp& in, Of built, Name name) {
   return {};
 }
 
+/// What objects of the host have too.
+bool is_of_any_object(std::string_view word) {
+  constexpr std::string_view kWords[] = {"__repr__", "__str__", "__reduce_ex__", "__reduce__",
+                                         "__getstate__"};
+  return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
+}
+
 /// From the file of the library that has what few programs ask for.
 Value rare_method(Interp& in, Of built, std::string_view word) {
   constexpr std::string_view kNames[] = {"object",    "int",   "float",         "str",
@@ -397,7 +419,7 @@ Value special_attribute(Interp& in, const Value& object, Name name) {
   // Of a tensor or another object of the host the operators are its own.
   const bool of_host = self.is_object() && self.object()->kind() == Kind::kHost &&
                        self.as<BuiltinValue>() == nullptr;
-  if (of_host && in.text(name) != "__repr__" && in.text(name) != "__str__") return {};
+  if (of_host && !is_of_any_object(in.text(name))) return {};
   Value method = special_method(in, *in.type_of(self), name);
   if (method.empty() || method.is_none()) return method;
   if (const auto* wrapper = method.as<MethodWrapper>()) return wrapper->function;

@@ -179,6 +179,7 @@ std::int64_t Decisions::count_of(Interp& interp, std::int64_t most) {
   lang::note(interp, fmt::format("how many are chosen here is not known: taken to be all; --assume "
                                  "{}=NUMBER, SHARE% or LOW..HIGH says otherwise",
                                  place_text(at)));
+  if (Notes* notes = interp.options().notes) notes->assume_size_in(users_frame(interp));
   return most;
 }
 

@@ -17,6 +17,7 @@ class UnpicklingError(PickleError):
     pass
 
 
+_own_ways = ("__getstate__", "__reduce__", "__reduce_ex__")
 _functions = (_types.FunctionType, _types.MethodType, _types.BuiltinFunctionType)
 
 
@@ -40,7 +41,7 @@ def _check(obj, seen):
             raise PicklingError(f"Can't pickle {obj!r}: attribute lookup {name} on {obj.__module__} failed")
     elif isinstance(obj, (_types.ModuleType, _types.GeneratorType)):
         raise TypeError(f"cannot pickle '{type(obj).__name__}' object")
-    elif hasattr(obj, "__getstate__") or hasattr(obj, "__reduce__") or hasattr(obj, "__reduce_ex__"):
+    elif any(name in vars(cls) for cls in type(obj).__mro__ for name in _own_ways):
         return
     elif hasattr(obj, "__dict__"):
         _check(obj.__dict__, seen)

@@ -192,6 +192,10 @@ void add_module_class(Session& session, lang::Module& torch_c) {
     module_of(a).modules.set(in.intern(a.text(1)), a[2]);
     return Value::none();
   });
+  method("__setstate__(self, state)", [](Interp& in, Arguments& a) {
+    const Value table = in.get_attr(a[0], in.intern("__dict__"));
+    return in.call_method(table, in.intern("update"), {a[1]});
+  });
   // What super().__call__(...) and its kin reach from classes that have their own.
   for (const std::string_view name : {"__call__", "_call_impl"}) {
     base->attrs.set(interp.intern(name),

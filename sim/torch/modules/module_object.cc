@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/lang/builtins/library.h"
+#include "sim/lang/runtime/copying.h"
 #include "sim/ops/tracer.h"
 #include "sim/torch/modules/model_watch.h"
 #include "sim/torch/tensors/tensor_object.h"
@@ -360,6 +361,7 @@ Value ModuleObject::call_with_hooks(Interp& interp, lang::CallArgs& args) {
 Value ModuleObject::deep_copy(Interp& interp, lang::DeepCopies& copies) {
   const Value self = Ref<ModuleObject>(this);
   if (const Value* done = copies.find(self)) return *done;
+  Value state = lang::own_state(interp, self);
   const Ref<ModuleObject> copy = make_ref<ModuleObject>(session_, Ref<lang::ClassObject>(&type()));
   copy->initialised = initialised;
   copy->not_persistent = not_persistent;
@@ -375,7 +377,13 @@ Value ModuleObject::deep_copy(Interp& interp, lang::DeepCopies& copies) {
   if (!pre_hooks.empty()) copy->pre_hooks = interp.deep_copy(pre_hooks, copies);
   copy->backward_hooks = backward_hooks;
   copy_all(modules, copy->modules);
-  copy_all(attrs(), copy->attrs());
+  if (state.empty() && lang::takes_state(interp, self))
+    state = interp.get_attr(self, interp.intern("__dict__"));
+  if (state.empty()) {
+    copy_all(attrs(), copy->attrs());
+  } else if (!state.is_none()) {
+    lang::give_state(interp, Value(copy), interp.deep_copy(state, copies));
+  }
   return copy;
 }
 

@@ -33,8 +33,6 @@ class OrderedDict(dict):
     def copy(self):
         return self.__class__(self)
 
-    __copy__ = copy
-
     @classmethod
     def fromkeys(cls, iterable, value=None):
         out = cls()

@@ -34,8 +34,7 @@ TEST_CASE("A catalogue's rows have a cell a column, and a part of a name chooses
   const ResultsTable rtx = device_table("rtx-40", false);
   CHECK(rtx.rows.size() > 5);
   CHECK(rtx.rows.size() < device_table("", false).rows.size());
-  for (const std::string& name : first_column(rtx))
-    CHECK(name.find("rtx-40") != std::string::npos);
+  for (const std::string& name : first_column(rtx)) CHECK(name.find("rtx-40") != std::string::npos);
 }
 
 TEST_CASE("An optimizer is one row for people and a row an option else") {

@@ -39,8 +39,8 @@ TEST_CASE("A trial tells what fits, what does not, and what is refused") {
 }
 
 TEST_CASE("The last of two overrides of a key holds") {
-  const ScenarioSource small = overridden(scenario(kTooLarge), {{"layers", "[Linear(16, 16)]"},
-                                                                {"train.input", "[16]"}});
+  const ScenarioSource small =
+      overridden(scenario(kTooLarge), {{"layers", "[Linear(16, 16)]"}, {"train.input", "[16]"}});
   CHECK(try_scenario(small).fits());
   const ScenarioSource large =
       overridden(small, {{"layers", "[Linear(65536, 65536)]"}, {"train.input", "[65536]"}});
@@ -49,8 +49,8 @@ TEST_CASE("The last of two overrides of a key holds") {
 }
 
 TEST_CASE("Time is told where it is asked for") {
-  const ScenarioSource small = overridden(scenario(kTooLarge), {{"layers", "[Linear(16, 16)]"},
-                                                                {"train.input", "[16]"}});
+  const ScenarioSource small =
+      overridden(scenario(kTooLarge), {{"layers", "[Linear(16, 16)]"}, {"train.input", "[16]"}});
   CHECK(try_scenario(small).end_ns == 0);
   CHECK(try_scenario(small, false, true).end_ns > 0);
 }
