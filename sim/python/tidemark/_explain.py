@@ -60,7 +60,7 @@ class Explanation:
         table: pd.DataFrame = pandas.DataFrame(self.document["call_sites"])
         return table
 
-    def text(self, *, top: int = 10, width: int = 100) -> str:
+    def text(self, *, top: int = 10, width: int = 80) -> str:
         """What `tidemark explain` prints."""
         return self._explained.summary(top, width)
 

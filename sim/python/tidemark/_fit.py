@@ -69,7 +69,7 @@ class FitResult:
         table: pd.DataFrame = pandas.DataFrame(self.document["probes"])
         return table
 
-    def text(self, *, width: int = 100) -> str:
+    def text(self, *, width: int = 80) -> str:
         """What `tidemark fit` prints."""
         return self._fit.summary(width)
 

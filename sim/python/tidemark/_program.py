@@ -24,7 +24,7 @@ Recording = Union[ScenarioLike, "os.PathLike[str]"]
 """A Scenario, or the path of a scenario, a script, a trace or a snapshot."""
 
 
-def run_words(words: Sequence[str], width: int = 100) -> tuple[int, str]:
+def run_words(words: Sequence[str], width: int = 80) -> tuple[int, str]:
     """A command line's exit code, and what the program prints. A difference (1) is a result, no error.
 
     Raises:
@@ -81,7 +81,7 @@ class Answer:
         self._words, self._arguments = list(words), list(arguments)
         self._code, self._json = self._ask(["--format", "json"])
 
-    def _ask(self, more: Sequence[str], width: int = 100) -> tuple[int, str]:
+    def _ask(self, more: Sequence[str], width: int = 80) -> tuple[int, str]:
         with words_of(self._given, self._arguments) as (names, options):
             names = [*names, *(os.fspath(other) for other in self._others)]
             return run_words([self._command, *names, *self._words, *more, *options], width)
@@ -92,7 +92,7 @@ class Answer:
         loaded: dict[str, Any] = json.loads(self._json)
         return loaded
 
-    def text(self, *, width: int = 100) -> str:
+    def text(self, *, width: int = 80) -> str:
         """What the command prints; it is run again for it."""
         return self._ask([], width)[1]
 

@@ -55,7 +55,7 @@ class ReplayResult:
         table: pd.DataFrame = pandas.DataFrame(self.rows)
         return table
 
-    def text(self, *, width: int = 100) -> str:
+    def text(self, *, width: int = 80) -> str:
         """What `tidemark replay` prints."""
         return self._replay.summary(width)
 

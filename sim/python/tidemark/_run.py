@@ -252,7 +252,7 @@ class RunResult:
         device = json.loads(self._run.document(top))["devices"][0]
         return {of: device["peak_" + of].get("largest_blocks", []) for of in ("allocated", "reserved")}
 
-    def text(self, *, top: int = 0, width: int = 100) -> str:
+    def text(self, *, top: int = 0, width: int = 80) -> str:
         """What `tidemark run` prints."""
         return self._run.summary(top, width)
 
@@ -261,7 +261,7 @@ class RunResult:
         loaded: dict[str, Any] = json.loads(self._run.diagnosis(0))
         return loaded
 
-    def diagnosis_text(self, *, width: int = 100) -> str:
+    def diagnosis_text(self, *, width: int = 80) -> str:
         return self._run.diagnosis(width)
 
     def explain(

@@ -69,7 +69,7 @@ class SweepResult:
         table: pd.DataFrame = pandas.DataFrame(self.columns(where, **query))
         return table
 
-    def text(self, *, limit: int = 20, width: int = 100) -> str:
+    def text(self, *, limit: int = 20, width: int = 80) -> str:
         """What `tidemark sweep` prints."""
         return self._sweep.summary(limit, width)
 
