@@ -533,17 +533,19 @@ class Assumptions(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "packages").mkdir()
             (pathlib.Path(folder) / "packages" / "metric_like.py").write_text(
-                "import torch\ndef validate(target, classes):\n    found = len(torch.unique(target))\n    if found > classes:\n"
+                "import torch\ndef validate(target, classes):\n    found = len(torch.unique(target))\n"
+                "    if classes is None:\n        raise ValueError('how many?')\n    if found > classes:\n"
                 "        raise RuntimeError(f'found {found} of {classes}')\n    print('valid')\n", encoding="utf-8")
             (pathlib.Path(folder) / "s.py").write_text(
                 "import torch\nfrom metric_like import validate\nlabels = torch.randint(0, 3, (40,), device='cuda')\n"
                 "for classes in 3, 50:\n    validate(labels, classes)\ntry:\n    validate(torch.arange(4, device='cuda'), 3)\n"
-                "except RuntimeError as error:\n    print(error)\n", encoding="utf-8")
+                "except RuntimeError as error:\n    print(error)\n"
+                "try:\n    validate(labels, None)\nexcept ValueError as error:\n    print(error)\n", encoding="utf-8")
             done = subprocess.run([TIDEMARK, "run", "s.py", "--device", "h100-sxm-80gb", "--packages", "packages",
                                    "--format", "json"], capture_output=True, text=True, check=False, cwd=folder)
         self.assertEqual(done.returncode, 0, done.stderr)
         report = json.loads(done.stdout)
-        self.assertEqual(report["printed"], "valid\nvalid\nfound 4 of 3\n")
+        self.assertEqual(report["printed"], "valid\nvalid\nfound 4 of 3\nhow many?\n")
         self.assertIn(("a check of how many are chosen is taken to find no fault", 1), [(n["text"], n["times"]) for n in report["notes"]])
 
     def test_a_mask_of_several_dimensions_stands_beside_other_indices(self):

@@ -23,8 +23,18 @@ namespace {
   return chosen;
 }
 
+/// Two numbers compared, or a name that may hold what came of that.
+bool may_count(const Expr& test) {
+  if (test.kind != ExprKind::kCompare) return test.kind == ExprKind::kName;
+  const auto& steps = static_cast<const CompareExpr&>(test).steps;
+  return std::all_of(steps.begin(), steps.end(), [](const Comparison& step) {
+    return step.relation >= Relation::kLt && step.relation <= Relation::kGe;
+  });
+}
+
 bool only_raises(const IfStmt& branch) {
-  return branch.body.size == 1 && (*branch.body.begin())->kind == StmtKind::kRaise;
+  return branch.body.size == 1 && (*branch.body.begin())->kind == StmtKind::kRaise &&
+         may_count(*branch.test);
 }
 
 }  // namespace
