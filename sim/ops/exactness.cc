@@ -128,7 +128,6 @@ constexpr Unproven kUnproven[] = {
     {"moveaxis"},
     {"multiply"},
     {"nan_to_num_"},
-    {"ne"},
     {"ne_"},
     {"negative"},
     {"negative_"},

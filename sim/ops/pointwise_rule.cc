@@ -197,7 +197,7 @@ class Machine {
   Tensor number_;
   std::array<Tensor, 8> stack_;
   std::array<Tensor, 3> named_;
-  std::array<Tensor, 12> made_;
+  std::array<Tensor, 16> made_;
   std::size_t depth_ = 0;
   std::size_t names_ = 0;
   std::size_t count_ = 0;

@@ -13,14 +13,18 @@ namespace tidemark::lang {
 namespace {
 
 /// `if len(chosen) > n: raise ...` where a bound was taken for how many are chosen: it shows no
-/// fault. The first such check of a call settles it.
-bool is_fault_of_bound(Interp& in, const Frame& frame, const IfStmt& branch, bool chosen) {
-  if (branch.body.size != 1 || (*branch.body.begin())->kind != StmtKind::kRaise) return false;
+/// fault. The first such check of a call settles it. Apart from exec(), which every statement
+/// enters: it would need more registers with this.
+[[gnu::noinline]] bool is_fault_of_bound(Interp& in, const Frame& frame, bool chosen) {
   Notes* notes = in.options().notes;
   if (notes == nullptr || !notes->assumed_size_in(frame)) return false;
   notes->assume_size_in(nullptr);
   if (chosen) note(in, "a check of how many are chosen is taken to find no fault");
   return chosen;
+}
+
+bool only_raises(const IfStmt& branch) {
+  return branch.body.size == 1 && (*branch.body.begin())->kind == StmtKind::kRaise;
 }
 
 }  // namespace
@@ -69,7 +73,7 @@ Flow Evaluator::exec(const Stmt* node) {
         const Value test = eval(branch->test);
         frame_.at = branch->test->place;
         chosen = in_.truth(test);
-        if (is_fault_of_bound(in_, frame_, *branch, chosen)) chosen = false;
+        if (only_raises(*branch) && is_fault_of_bound(in_, frame_, chosen)) chosen = false;
       }
       return run(chosen ? branch->body : branch->otherwise);
     }

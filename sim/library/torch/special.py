@@ -94,6 +94,70 @@ def i0e(input):
     return torch.special_i0e(input)
 
 
+def i1(input):
+    return torch.special_i1(input)
+
+
+def i1e(input):
+    return torch.special_i1e(input)
+
+
+def gammainc(input, other):
+    return torch.igamma(input, other)
+
+
+def gammaincc(input, other):
+    return torch.igammac(input, other)
+
+
+def airy_ai(input):
+    return torch.special_airy_ai(input)
+
+
+def bessel_j0(input):
+    return torch.special_bessel_j0(input)
+
+
+def bessel_j1(input):
+    return torch.special_bessel_j1(input)
+
+
+def bessel_y0(input):
+    return torch.special_bessel_y0(input)
+
+
+def bessel_y1(input):
+    return torch.special_bessel_y1(input)
+
+
+def modified_bessel_i0(input):
+    return torch.special_modified_bessel_i0(input)
+
+
+def modified_bessel_i1(input):
+    return torch.special_modified_bessel_i1(input)
+
+
+def modified_bessel_k0(input):
+    return torch.special_modified_bessel_k0(input)
+
+
+def modified_bessel_k1(input):
+    return torch.special_modified_bessel_k1(input)
+
+
+def scaled_modified_bessel_k0(input):
+    return torch.special_scaled_modified_bessel_k0(input)
+
+
+def scaled_modified_bessel_k1(input):
+    return torch.special_scaled_modified_bessel_k1(input)
+
+
+def spherical_bessel_j0(input):
+    return torch.special_spherical_bessel_j0(input)
+
+
 def erfcx(input):
     return torch.special_erfcx(input)
 

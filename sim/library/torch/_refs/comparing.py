@@ -51,16 +51,34 @@ def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     return out
 
 
+def _isin_sorted(out, elements, test_elements, invert):
+    """Source: torch's isin_sorting, of elements that are unique"""
+    together = torch.cat((elements, test_elements))
+    values, order = together.sort(stable=True)
+    found = torch.empty(values.shape, dtype=torch.bool, device=values.device)
+    matches = values[1:] != values[:-1] if invert else values[1:] == values[:-1]
+    found[:-1].copy_(matches)
+    del matches
+    found[-1] = invert
+    mask = torch.empty_like(found)
+    mask.index_copy_(0, order, found)
+    out.copy_(mask[: elements.numel()].view(out.shape))
+    del mask, found, values, order, together
+    return out
+
+
 def isin(elements, test_elements, *, assume_unique=False, invert=False):
     """few elements to look for are compared with each; for many PyTorch sorts"""
     if not isinstance(test_elements, torch.Tensor):
         return elements != test_elements if invert else elements == test_elements
     if not isinstance(elements, torch.Tensor):
-        torch._C.refuse("isin of a number in a tensor is not modelled", "make a tensor of the number")
-    if test_elements.numel() >= _int(10.0 * elements.numel() ** 0.145):
-        torch._C.refuse("isin with many elements to look for is not modelled: what it sorts depends on values",
-                        "look for fewer, or compare with == and combine")
+        elements = torch.scalar_tensor(elements, dtype=type(elements), device=test_elements.device)
     out = torch.empty(elements.shape, dtype=torch.bool, device=elements.device)
+    if test_elements.numel() >= _int(10.0 * elements.numel() ** 0.145):
+        if not assume_unique:
+            torch._C.refuse("isin with many elements to look for is not modelled: what it sorts depends on values",
+                            "give assume_unique=True, look for fewer, or compare with == and combine")
+        return _isin_sorted(out, elements.detach().flatten(), test_elements.detach().flatten(), invert)
     column = elements.unsqueeze(-1)
     row = test_elements.view([1] * elements.dim() + [test_elements.numel()])
     matches = column != row if invert else column == row

@@ -122,8 +122,30 @@ def unravel_index(indices, shape):
             % torch.tensor(shape, dtype=torch.int64, device=device)).unbind(-1)
 
 
+def _chosen(count, times, with_replacement, device):
+    """of the grid of all choices those that come in order"""
+    places = torch.arange(count, device=device)
+    grids = torch.meshgrid(*[places] * times, indexing="ij")
+    mask = torch.full(grids[0].size(), True, dtype=torch.bool, device=device)
+    for left, right in zip(grids, grids[1:]):
+        mask *= left <= right if with_replacement else left < right
+    return mask
+
+
 def combinations(input, r=2, with_replacement=False):
-    _C.refuse("torch.combinations is not modelled: what it selects depends on values", "index with torch.triu_indices")
+    if input.dim() != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(input.shape)}")
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
+    if r == 0:
+        return torch.empty(0, dtype=input.dtype, device=input.device)
+    mask = _chosen(input.numel(), r, with_replacement, input.device)
+    chosen = [grid.masked_select(mask) for grid in torch.meshgrid(*[input] * r, indexing="ij")]
+    out = torch.stack(chosen, 1)
+    del mask
+    while chosen:
+        chosen.pop(0)
+    return out
 
 
 def spmm(input, mat2):

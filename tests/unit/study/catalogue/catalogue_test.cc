@@ -50,8 +50,8 @@ TEST_CASE("A model file's scenario calls it once, and its problems name the opti
   CHECK(text->text.find("net.py") != std::string::npos);
   CHECK(text->text.find("width") != std::string::npos);
   CHECK(text->text.find("128") != std::string::npos);
-  CHECK_THROWS_AS(scenario_of_model({.path = "net.py", .type = "Net", .inputs = {"64,three"}}),
-                  InputError);
+  ModelFile wrong{.path = "net.py", .type = "Net", .arguments = {}, .inputs = {"64,three"}};
+  CHECK_THROWS_AS(scenario_of_model(wrong), InputError);
 }
 
 TEST_CASE("Every model of the zoo is called, and has parameters") {
