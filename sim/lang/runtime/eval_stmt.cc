@@ -2,42 +2,13 @@
 
 #include <algorithm>
 
+#include "sim/lang/runtime/bound_check.h"
 #include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/importer.h"
 #include "sim/lang/runtime/iterators.h"
 #include "sim/lang/runtime/loop_search.h"
-#include "sim/lang/runtime/notes.h"
 
 namespace tidemark::lang {
-
-namespace {
-
-/// `if len(chosen) > n: raise ...` where a bound was taken for how many are chosen: it shows no
-/// fault. The first such check of a call settles it. Apart from exec(), which every statement
-/// enters: it would need more registers with this.
-[[gnu::noinline]] bool is_fault_of_bound(Interp& in, const Frame& frame, bool chosen) {
-  Notes* notes = in.options().notes;
-  if (notes == nullptr || !notes->assumed_size_in(frame)) return false;
-  notes->assume_size_in(nullptr);
-  if (chosen) note(in, "a check of how many are chosen is taken to find no fault");
-  return chosen;
-}
-
-/// Two numbers compared, or a name that may hold what came of that.
-bool may_count(const Expr& test) {
-  if (test.kind != ExprKind::kCompare) return test.kind == ExprKind::kName;
-  const auto& steps = static_cast<const CompareExpr&>(test).steps;
-  return std::all_of(steps.begin(), steps.end(), [](const Comparison& step) {
-    return step.relation >= Relation::kLt && step.relation <= Relation::kGe;
-  });
-}
-
-bool only_raises(const IfStmt& branch) {
-  return branch.body.size == 1 && (*branch.body.begin())->kind == StmtKind::kRaise &&
-         may_count(*branch.test);
-}
-
-}  // namespace
 
 Flow Evaluator::run(const Seq<Stmt*>& body) {
   for (const Stmt* statement : body) {
@@ -83,7 +54,7 @@ Flow Evaluator::exec(const Stmt* node) {
         const Value test = eval(branch->test);
         frame_.at = branch->test->place;
         chosen = in_.truth(test);
-        if (only_raises(*branch) && is_fault_of_bound(in_, frame_, chosen)) chosen = false;
+        if (only_raises(*branch) && is_fault_of_bound(in_, frame_, *branch, chosen)) chosen = false;
       }
       return run(chosen ? branch->body : branch->otherwise);
     }
