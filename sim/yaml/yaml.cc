@@ -12,12 +12,14 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
+#include "sim/yaml/plain_reader.h"
+
 namespace tidemark::yaml {
 namespace {
 
 /// Builds nodes from yaml-cpp's events: no tree of its own in between, and each key's place is
 /// seen.
-class Builder final : public YAML::EventHandler {
+class Builder final : public YAML::EventHandler, public PlainSink {
  public:
   explicit Builder(std::shared_ptr<const SourceText> source) : source_(std::move(source)) {
     root_.at.source = source_;  // an empty file has no place inside it
@@ -50,14 +52,22 @@ class Builder final : public YAML::EventHandler {
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value style) override {
-    open(mark, Node::Kind::kList, anchor, style);
+    open_top(mark, Node::Kind::kList, anchor, style == YAML::EmitterStyle::Flow);
   }
-  void OnSequenceEnd() override { close(); }
+  void OnSequenceEnd() override { close_top(); }
   void OnMapStart(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value style) override {
-    open(mark, Node::Kind::kMap, anchor, style);
+    open_top(mark, Node::Kind::kMap, anchor, style == YAML::EmitterStyle::Flow);
   }
-  void OnMapEnd() override { close(); }
+  void OnMapEnd() override { close_top(); }
+
+  void scalar(const PlainMark& at, std::string_view text, bool is_quoted) override {
+    OnScalar(mark_of(at), is_quoted ? "!" : "?", YAML::NullAnchor, std::string(text));
+  }
+  void open(const PlainMark& at, bool is_map, bool is_flow) override {
+    open_top(mark_of(at), is_map ? Node::Kind::kMap : Node::Kind::kList, YAML::NullAnchor, is_flow);
+  }
+  void close() override { close_top(); }
 
   Node take() {
     if (!problems_.empty()) throw InputError(std::move(problems_));
@@ -129,16 +139,22 @@ class Builder final : public YAML::EventHandler {
     nodes_ += nodes;
     if (nodes_ > kMaxNodes) fail(where, fmt::format("more than {} values", kMaxNodes));
   }
-  void open(const YAML::Mark& mark, Node::Kind kind, YAML::anchor_t anchor,
-            YAML::EmitterStyle::value style) {
+  static YAML::Mark mark_of(const PlainMark& at) {
+    YAML::Mark mark;
+    mark.pos = static_cast<int>(at.position);
+    mark.line = static_cast<int>(at.line);
+    mark.column = static_cast<int>(at.column);
+    return mark;
+  }
+  void open_top(const YAML::Mark& mark, Node::Kind kind, YAML::anchor_t anchor, bool is_flow) {
     Open entry;
-    entry.is_flow = style == YAML::EmitterStyle::Flow;
+    entry.is_flow = is_flow;
     entry.node = node_at(mark);
     entry.node.kind = kind;
     entry.anchor = anchor;
     stack_.push_back(std::move(entry));
   }
-  void close() {
+  void close_top() {
     Open entry = std::move(stack_.back());
     stack_.pop_back();
     add(std::move(entry.node), entry.anchor);
@@ -266,12 +282,18 @@ bool is_one_word(std::string_view text) {
 }  // namespace
 
 Node parse(const std::shared_ptr<const SourceText>& source) {
-  Builder builder(source);
   if (is_one_word(source->text)) {
+    Builder builder(source);
     const YAML::Mark begin{};  // line 0, column 0
     builder.OnScalar(begin, "?", YAML::NullAnchor, source->text);
     return builder.take();
   }
+  if (Builder plain(source); read_plain(source->text, plain)) return plain.take();
+  return parse_whole(source);
+}
+
+Node parse_whole(const std::shared_ptr<const SourceText>& source) {
+  Builder builder(source);
   std::istringstream input(source->text);
   try {
     YAML::Parser parser(input);
