@@ -7,17 +7,20 @@ _WITH_SCALARS = (
 
 
 class OpOverloadPacket:
+    """an operator, made once, and its overloads, which are not told apart"""
+
     def __init__(self, name):
         self.__name__ = name
+        self.default = self
 
     def __call__(self, *args, **kwargs):
         return getattr(torch, self.__name__)(*args, **kwargs)
 
-    def __eq__(self, other):
-        return isinstance(other, OpOverloadPacket) and other.__name__ == self.__name__
+    def __copy__(self):
+        return self
 
-    def __hash__(self):
-        return hash(self.__name__)
+    def __deepcopy__(self, memo):
+        return self
 
     def overloads(self):
         name = self.__name__
@@ -32,4 +35,6 @@ class OpOverloadPacket:
 
 
 def __getattr__(name):
-    return OpOverloadPacket(name)
+    packet = OpOverloadPacket(name)
+    setattr(torch.ops.aten, name, packet)  # found there from now on
+    return packet

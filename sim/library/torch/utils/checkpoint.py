@@ -118,12 +118,14 @@ def create_selective_checkpoint_contexts(policy_fn_or_list, allow_cache_entry_mu
     else:
         policy_fn = policy_fn_or_list
 
-    def decide(name, tensors, is_again):
-        op = getattr(torch.ops.aten, name).default
+    aten, must_save, prefer_save = torch.ops.aten, CheckpointPolicy.MUST_SAVE, CheckpointPolicy.PREFER_SAVE
+
+    def decide(name, tensors, is_again):  # of every operator in the region
+        op = getattr(aten, name).default
         policy = policy_fn(SelectiveCheckpointContext(is_recompute=is_again), op, *tensors)
         if isinstance(policy, bool):
             return policy
-        return policy in (CheckpointPolicy.MUST_SAVE, CheckpointPolicy.PREFER_SAVE)
+        return policy is must_save or policy is prefer_save
 
     kept = _C.KeptResults(decide)
     return _Selective(kept, False), _Selective(kept, True)
