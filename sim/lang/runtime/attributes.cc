@@ -25,11 +25,21 @@ bool is_method(const Value& found) {
   return builtin != nullptr && builtin->binds_self;
 }
 
+/// "__getattribute__", which is asked for at most calls of methods. Its id is that of the last time
+/// where that still means it: interpreters with one library agree.
+Name getattribute(Interp& in) {
+  constexpr std::string_view kText = "__getattribute__";
+  static thread_local Name last{};
+  if (static_cast<std::size_t>(last) >= in.names().size() || in.text(last) != kText)
+    last = in.intern(kText);
+  return last;
+}
+
 /// Whether the class's own code answers for every attribute.
 bool intercepts(Interp& in, const ClassObject& type) {
   if (!type.user_defined || (type.allocate == nullptr && !type.metaclass)) return false;
   ClassObject* owner = nullptr;
-  return type.lookup(in.intern("__getattribute__"), &owner) != nullptr && owner->user_defined;
+  return type.lookup(getattribute(in), &owner) != nullptr && owner->user_defined;
 }
 
 /// type.__subclasses__.

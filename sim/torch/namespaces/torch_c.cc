@@ -344,12 +344,65 @@ Value group_tensors(Interp& in, Arguments& a) {
   return out;
 }
 
+/// p.grad
+Value gradient_of(Interp& in, const Value& parameter, lang::Name grad) {
+  const auto* tensor = parameter.as<TensorObject>();
+  // A DTensor's is spread as it is.
+  if (tensor == nullptr || tensor->tensor->spread) return in.get_attr(parameter, grad);
+  return tensor->session().wrap(ops::Tensor(tensor->tensor->grad));
+}
+
+bool is_sparse(const Value& gradient) {
+  const auto* tensor = gradient.as<TensorObject>();
+  return tensor != nullptr && tensor->tensor.is_sparse();
+}
+
+/// The parameters that have a gradient and whose state is empty, in order, up to the first gradient
+/// that is sparse.
+Value without_state(Interp& in, Arguments& a) {
+  const lang::Name name = in.intern("grad");
+  std::vector<Value> out;
+  for (const Value& parameter : in.unpack(a[0])) {
+    const Value gradient = gradient_of(in, parameter, name);
+    if (gradient.is_none()) continue;
+    if (is_sparse(gradient)) break;
+    if (in.length(in.get_item(a[1], parameter)) == 0) out.push_back(parameter);
+  }
+  return in.list(std::move(out));
+}
+
+/// What an optimizer's lists are made of: the parameters that have a gradient, their gradients, and
+/// what their states have under each of the names; no state is asked for without names. Errors:
+/// RuntimeError with `no_sparse` for a sparse gradient, unless it is None; KeyError.
+Value gathered(Interp& in, Arguments& a) {
+  const lang::Name name = in.intern("grad");
+  const std::vector<Value> names = in.unpack(a[2]);
+  std::vector<std::vector<Value>> lists(2 + names.size());
+  for (const Value& parameter : in.unpack(a[0])) {
+    Value gradient = gradient_of(in, parameter, name);
+    if (gradient.is_none()) continue;
+    if (a.has(3) && is_sparse(gradient)) in.runtime_error(a.text(3));
+    lists[0].push_back(parameter);
+    lists[1].push_back(std::move(gradient));
+    if (names.empty()) continue;
+    const Value state = in.get_item(a[1], parameter);
+    for (std::size_t i = 0; i < names.size(); ++i)
+      lists[2 + i].push_back(in.get_item(state, names[i]));
+  }
+  std::vector<Value> out;
+  out.reserve(lists.size());
+  for (std::vector<Value>& list : lists) out.push_back(in.list(std::move(list)));
+  return in.tuple(std::move(out));
+}
+
 void add_lists(Session& session, lang::Module& module) {
   const auto add = [&](std::string_view signature, lang::HostFunction body) {
     module.set(session.interp.intern(lang::function_name(signature)),
                session.interp.function(signature, std::move(body)));
   };
   add("group_tensors(lists)", group_tensors);
+  add("without_state(params, state)", without_state);
+  add("gathered(params, state, names, no_sparse=None)", gathered);
   add("all_on_cuda(tensors)", [](Interp& in, Arguments& a) {
     const ops::TensorList tensors = tensors_in(in, a[0]);
     return Value::boolean(

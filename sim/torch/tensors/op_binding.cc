@@ -112,22 +112,26 @@ bool BoundOp::bind(const Overload& overload, CallArgs& args, std::vector<Argumen
           out[i] = ops::Dims{};
           continue;
         }
-        *why = fmt::format("missing argument '{}'", session_.interp.text(parameter.name));
+        if (why != nullptr)
+          *why = fmt::format("missing argument '{}'", session_.interp.text(parameter.name));
         return false;
       }
       out[i] = *parameter.fallback;
     } else if (!to_argument(session_, parameter, *given, out[i], integers)) {
-      *why = fmt::format("argument '{}' cannot be {}", session_.interp.text(parameter.name),
-                         session_.interp.type_name(*given));
+      if (why != nullptr) {
+        *why = fmt::format("argument '{}' cannot be {}", session_.interp.text(parameter.name),
+                           session_.interp.type_name(*given));
+      }
       return false;
     }
   }
   if (next < args.positional) {
-    *why = fmt::format("takes {} positional arguments but {} were given", next, args.positional);
+    if (why != nullptr)
+      *why = fmt::format("takes {} positional arguments but {} were given", next, args.positional);
     return false;
   }
   if (keywords_used < args.keyword_count) {
-    *why = what_is_wrong_with_keywords(session_.interp, parameters, args);
+    if (why != nullptr) *why = what_is_wrong_with_keywords(session_.interp, parameters, args);
     return false;
   }
   return true;
@@ -147,10 +151,9 @@ Value BoundOp::call_into(CallArgs& args, const Value& out) {
     session_.interp.refuse(fmt::format("{}(..., out=...) is not modelled", name_),
                            "assign what it returns");
   }
-  std::string why;
   std::vector<Argument> bound;
   for (const Overload& overload : overloads_) {
-    const auto fits = [&] { return bind(overload, rest, bound, &why); };
+    const auto fits = [&] { return bind(overload, rest, bound, nullptr); };
     if (target == nullptr || !session_.guarded(fits)) continue;
     return session_.guarded([&] {
       const ops::Arguments arguments(session_.c, std::move(bound));
@@ -300,7 +303,10 @@ const BoundOp::Overload* BoundOp::fitting(CallArgs& args, std::vector<Argument>&
   for (const Integers integers : {Integers::kPlain, Integers::kRead}) {
     for (const Overload& overload : overloads_) {
       session_.unknown_number = false;
-      if (session_.guarded([&] { return bind(overload, args, out, why, integers); }))
+      // Nobody reads why one does not fit where another does.
+      const bool is_last = integers == Integers::kRead && &overload == &overloads_.back();
+      std::string* const asked = is_last ? why : nullptr;
+      if (session_.guarded([&] { return bind(overload, args, out, asked, integers); }))
         return &overload;
     }
   }
@@ -324,8 +330,10 @@ Value BoundOp::call(CallArgs& args) {
       wait_for(session_, args.values[i]);
   }
   if (args.keyword_count > 0 && !has_out_) {
-    if (const Value* out = args.keyword(session_.interp.intern("out")))
-      return call_into(args, Value(*out));
+    for (std::size_t k = 0; k < args.keyword_count; ++k) {
+      if (session_.interp.text(args.keywords[k]) == "out")
+        return call_into(args, Value(args.values[args.positional + k]));
+    }
   }
   std::string why;
   std::vector<Argument> values;

@@ -1,5 +1,8 @@
 import torch
+import torch._C as _C
 from torch.optim.optimizer import Optimizer, _check_range, _grouped, _use_foreach
+
+_STATE = ("exp_avg", "exp_avg_sq", "step")
 
 
 class Adam(Optimizer):
@@ -23,32 +26,22 @@ class Adam(Optimizer):
 
     def _step(self):
         for group in self.param_groups:
-            params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, steps = [], [], [], [], [], []
             amsgrad = group["amsgrad"]
-            for p in group["params"]:
-                grad = p.grad
-                if grad is not None:
-                    params.append(p)
-                    if grad.is_sparse:
-                        raise RuntimeError("Adam does not support sparse gradients, please consider SparseAdam instead")
-                    grads.append(grad)
-                    state = self.state[p]
-                    if len(state) == 0:
-                        if group["capturable"] or group["fused"]:
-                            state["step"] = self._keep(torch.zeros((), dtype=torch.float32, device=p.device))
-                        else:
-                            state["step"] = torch.zeros((), dtype=torch.float32)
-                        state["exp_avg"] = self._keep(torch.zeros_like(p, memory_format=torch.preserve_format))
-                        state["exp_avg_sq"] = self._keep(torch.zeros_like(p, memory_format=torch.preserve_format))
-                        if amsgrad:
-                            state["max_exp_avg_sq"] = self._keep(
-                                torch.zeros_like(p, memory_format=torch.preserve_format)
-                            )
-                    exp_avgs.append(state["exp_avg"])
-                    exp_avg_sqs.append(state["exp_avg_sq"])
-                    if amsgrad:
-                        max_exp_avg_sqs.append(state["max_exp_avg_sq"])
-                    steps.append(state["step"])
+            for p in _C.without_state(group["params"], self.state):
+                state = self.state[p]
+                if group["capturable"] or group["fused"]:
+                    state["step"] = self._keep(torch.zeros((), dtype=torch.float32, device=p.device))
+                else:
+                    state["step"] = torch.zeros((), dtype=torch.float32)
+                state["exp_avg"] = self._keep(torch.zeros_like(p, memory_format=torch.preserve_format))
+                state["exp_avg_sq"] = self._keep(torch.zeros_like(p, memory_format=torch.preserve_format))
+                if amsgrad:
+                    state["max_exp_avg_sq"] = self._keep(torch.zeros_like(p, memory_format=torch.preserve_format))
+            params, grads, exp_avgs, exp_avg_sqs, steps, *largest = _C.gathered(
+                group["params"], self.state, _STATE + ("max_exp_avg_sq",) if amsgrad else _STATE,
+                "Adam does not support sparse gradients, please consider SparseAdam instead"
+            )
+            max_exp_avg_sqs = largest[0] if amsgrad else []
             if group["fused"]:
                 if params:
                     torch._fused_update_(params, grads)

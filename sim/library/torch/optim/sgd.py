@@ -1,4 +1,5 @@
 import torch
+import torch._C as _C
 from torch.optim.optimizer import Optimizer, _check_range, _grouped, _use_foreach
 
 
@@ -18,13 +19,10 @@ class SGD(Optimizer):
 
     def _step(self):
         for group in self.param_groups:
-            params, grads, buffers = [], [], []
-            for p in group["params"]:
-                if p.grad is not None:
-                    params.append(p)
-                    grads.append(p.grad)
-                    if group["momentum"] != 0:
-                        buffers.append(self.state[p].get("momentum_buffer"))
+            params, grads = _C.gathered(group["params"], self.state, ())
+            buffers = []
+            if group["momentum"] != 0:
+                buffers = [self.state[p].get("momentum_buffer") for p in params]
             if _use_foreach(params, group["foreach"], group["fused"]):
                 self._many(group, params, grads, buffers)
             elif group["fused"]:
