@@ -215,8 +215,8 @@ _ELEMENTWISE = {
         "sinh", "subtract", "tan", "trunc", "xlogy"
     ) for end in ("", "_")],
     "fmax", "fmin", "heaviside", "isneginf", "isposinf", "logaddexp", "logaddexp2", "positive", "rsub", "signbit",
-    "true_divide", "gelu", "silu", "masked_fill", "eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite",
-    "where", "_fused_update_", "_amp_unscale_",
+    "true_divide", "gelu", "silu", "masked_fill", "masked_fill_", "eq", "ne", "lt", "le", "gt", "ge",
+    "isnan", "isinf", "isfinite", "where", "_fused_update_", "_amp_unscale_",
 }
 _RANDOM = ("normal_", "rand_like", "randn_like", "randint_like", "uniform_", "bernoulli", "bernoulli_")
 _LIKE = ("empty_like", "zeros_like", "ones_like", "full_like")

@@ -70,7 +70,47 @@ def _by_formula(op, args, kwargs, name, keeps, of):
     return formula(name, (x,), forward, lambda kept, needs, grad: (of(grad, kept[0]),))
 
 
+def _of_divisor(grad, x, y):
+    quotient = x / y
+    again = quotient / y
+    negative = -grad
+    return negative * again
+
+
+def _two(op, args, kwargs, name):
+    """a product or a quotient: each gradient is an operator of its own"""
+    x, y = args[0], args[1]
+    shape = tuple(torch.broadcast_shapes(tuple(x.shape), tuple(y.shape)))
+    refuse_mixed(op.__name__, [x, y])
+    specs = [_C.spec_of(x), _C.spec_of(y)]
+    laid, made = layout(specs, shape, _PRODUCT, False, None)
+    some = specs[0] if specs[0] is not None else specs[1]
+    is_product = name == "mul"
+
+    def forward():
+        parts = [part(t, p) for t, p in zip((x, y), laid)]
+        out = spread(op(parts[0], parts[1], *args[2:], **kwargs), some, made, shape)
+        while parts:
+            parts.pop()
+        return out, (), f"{name.capitalize()}Backward0"
+
+    def gradients(kept, needs, grad):
+        x, y = kept
+        if is_product:
+            of_y = grad * x if needs[1] else None
+            return grad * y if needs[0] else None, of_y
+        of_y = _of_divisor(grad, x, y) if needs[1] else None
+        return grad / y if needs[0] else None, of_y
+
+    wants = (x.requires_grad, y.requires_grad)
+    kept = (x if wants[1] else None, y if wants[0] or not is_product else None)
+    return formula(name, (x, y), forward, gradients, kept)
+
+
 def elementwise(op, args, kwargs, name=""):
+    if name in ("mul", "div") and len(args) > 1 and all([isinstance(a, torch.Tensor) for a in args[:2]]):
+        if not kwargs and torch.is_grad_enabled() and (args[0].requires_grad or args[1].requires_grad):
+            return _two(op, args, kwargs, name)
     if name in _FORMULAS and torch.is_grad_enabled() and args[0].requires_grad:
         return _by_formula(op, args, kwargs, name, *_FORMULAS[name])
     if name == "pow" and len(args) == 2 and isinstance(args[1], (int, float)) and args[1] != 0:
