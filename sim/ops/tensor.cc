@@ -12,6 +12,7 @@ namespace tidemark::ops {
 
 TensorImpl::~TensorImpl() {
   if (retains_grad && grad_fn) grad_fn->forget_retained(*this);
+  if (spread) storage.reset();  // a DTensor's part goes before its history and its gradient
   delete sparse;
 }
 

@@ -76,6 +76,10 @@ void accumulate(Context& c, GradientRules* rules, Tensor& stored, Tensor&& incom
 
 /// Source: torch's obeys_layout_contract.
 bool obeys_layout_contract(const Tensor& grad, const Tensor& variable) {
+  // Of DTensors it is the whole that counts.
+  if (grad->spread && variable->spread)
+    return grad->spread->sizes == variable->spread->sizes &&
+           grad->spread->strides == variable->spread->strides;
   if (!variable.is_non_overlapping_and_dense()) return grad.is_contiguous();
   for (std::size_t i = 0; i < grad.sizes().size(); ++i) {
     if (grad.sizes()[i] != 1) {

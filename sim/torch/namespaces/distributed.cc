@@ -12,6 +12,8 @@
 
 namespace tidemark::torch {
 
+void add_dtensor_ops(Session& session, lang::Module& module);  // dtensor_ops.cc
+
 using lang::Arguments;
 using lang::Interp;
 using lang::Value;
@@ -307,6 +309,7 @@ void fill_distributed(Session& session, lang::Module& module) {
   });
   add_gradients(session, module);
   add_dtensors(session, module);
+  add_dtensor_ops(session, module);
 }
 
 }  // namespace tidemark::torch

@@ -72,7 +72,11 @@ def all_to_all_single(self, output_split_sizes, input_split_sizes, group, tag=""
 def all_to_all_dims(self, gather_dim, shard_dim, group):
     """each rank's parts of one dimension for parts of another: waited for at once"""
     group = _group_of(group)
-    given = torch.stack(torch.chunk(self, group.size(), dim=shard_dim)).contiguous()
+    # The parts of the first dimension lie one behind the other as they are.
+    if shard_dim == 0:
+        given = self.contiguous().unflatten(0, (group.size(), -1))
+    else:
+        given = torch.stack(torch.chunk(self, group.size(), dim=shard_dim))
     out = torch.empty_like(given)
     c10d.all_to_all_single(out, given, None, None, group)
     if gather_dim == 0:

@@ -79,11 +79,52 @@ def _swapped(local, placement, target, mesh, dim, whole):
     return out if out.size(target.dim) == size else out.narrow(target.dim, 0, size)
 
 
+def steps(spec, placements):
+    """(dimension of the mesh, placement now, then) of each step to another layout. Of what is in parts, dimensions of
+    the mesh go last to first; parts of parts whose outer ones are to change are gathered. The rest goes first to last.
+    Source: generate_greedy_transform_infos"""
+    now, found, mesh = list(spec.placements), [], spec.mesh
+
+    def goes_to(dim):
+        target = placements[dim]
+        if mesh.ndim > 1 and target.is_shard():
+            outer = [other for other in range(dim) if now[other].is_shard(target.dim)]
+            if outer != [other for other in range(dim) if placements[other].is_shard(target.dim)]:
+                return Replicate()
+        return target
+
+    def go(dim, target):
+        if now[dim] != target:
+            found.append((dim, now[dim], target))
+            now[dim] = target
+
+    if any([p.is_shard() and mesh.size(dim) > 1 for dim, p in enumerate(now)]):
+        for dim in range(mesh.ndim - 1, -1, -1):
+            go(dim, goes_to(dim))
+    for dim in range(mesh.ndim):
+        go(dim, placements[dim])
+    return found
+
+
+def _step(local, current, target, mesh, dim, whole_along):
+    if target.is_replicate():
+        if current.is_partial():
+            return _reduced(local, current, mesh, dim)
+        return _gathered(local, current, mesh, dim, whole_along(dim, current.dim))
+    if target.is_shard():
+        if current.is_partial():
+            return _scattered(local, current, target, mesh, dim)
+        if current.is_replicate():
+            return _own_part(local, target, mesh, dim)
+        return _swapped(local, current, target, mesh, dim, whole_along(dim, current.dim))
+    if isinstance(target, _NormPartial):
+        return local / mesh.size(dim) ** (1.0 / target.norm_type)
+    return local / mesh.size(dim) if current.is_replicate() and target.reduce_op == "sum" else local
+
+
 def redistribute_local_tensor(local, spec, placements, async_op=False):
-    """this rank's part of a tensor that is to lie otherwise. Dimensions of the mesh that are gathered go last to first,
-    then the others first to last. Source: torch.distributed.tensor._redistribute"""
-    now = list(spec.placements)
-    mesh = spec.mesh
+    """this rank's part of a tensor that is to lie otherwise. Source: torch.distributed.tensor._redistribute"""
+    now, mesh = list(spec.placements), spec.mesh
 
     def whole_along(dim, at):
         size = spec.shape[at]
@@ -92,40 +133,7 @@ def redistribute_local_tensor(local, spec, placements, async_op=False):
                 size = now[other].local_shard_size_and_offset(size, mesh.size(other), mesh.get_coordinate()[other])[0]
         return size
 
-    def conflicts(dim):
-        """a part of a part: outer dimensions of the mesh divide first"""
-        current, target = now[dim], placements[dim]
-        if current == target or not current.is_shard():
-            return False
-        return target.is_replicate() or any([
-            now[other] != placements[other]
-            and (now[other].is_shard(current.dim) or placements[other].is_shard(current.dim))
-            for other in range(dim)
-        ])
-
-    for dim in range(mesh.ndim - 1, -1, -1):
-        if conflicts(dim):
-            local = _gathered(local, now[dim], mesh, dim, whole_along(dim, now[dim].dim))
-            now[dim] = Replicate()
-    for dim in range(mesh.ndim):
-        current, target = now[dim], placements[dim]
-        if current == target:
-            continue
-        if target.is_replicate():
-            if current.is_partial():
-                local = _reduced(local, current, mesh, dim)
-            else:
-                local = _gathered(local, current, mesh, dim, whole_along(dim, current.dim))
-        elif target.is_shard():
-            if current.is_partial():
-                local = _scattered(local, current, target, mesh, dim)
-            elif current.is_replicate():
-                local = _own_part(local, target, mesh, dim)
-            else:
-                local = _swapped(local, current, target, mesh, dim, whole_along(dim, current.dim))
-        elif isinstance(target, _NormPartial):
-            local = local / mesh.size(dim) ** (1.0 / target.norm_type)
-        elif current.is_replicate():
-            local = local / mesh.size(dim) if target.reduce_op == "sum" else local
+    for dim, current, target in steps(spec, placements):
+        local = _step(local, current, target, mesh, dim, whole_along)
         now[dim] = target
     return local if async_op else _C.wait_for(local)

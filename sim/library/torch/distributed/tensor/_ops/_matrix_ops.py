@@ -1,99 +1,182 @@
 import torch
 import torch._C as _C
-from torch.distributed.tensor._gradients import keeps_terms, run
+from torch.distributed.tensor._leaf import formula, kernel, on_parts, part, specs_of, spread
+from torch.distributed.tensor._strategy import cheapest
 from torch.distributed.tensor.placement_types import Partial, Replicate, Shard
 
-# Source: torch.distributed.tensor._ops._matrix_ops
+# Source: torch.distributed.tensor._ops._matrix_ops; products of more dimensions are made of mm, addmm and bmm as
+# at::linear and at::matmul make them.
+
+_TERMS = [
+    row for op in ("sum", "avg") for row in (
+        [Partial(op), Partial(op), Replicate()], [Partial(op), Replicate(), Partial(op)]
+    )
+]
+_MM = [
+    [Replicate(), Replicate(), Replicate()], [Partial(), Shard(1), Shard(0)], [Shard(0), Shard(0), Replicate()],
+    [Shard(1), Replicate(), Shard(1)], *_TERMS,
+]
+_BMM = [
+    [Replicate(), Replicate(), Replicate()], [Shard(0), Shard(0), Shard(0)], [Partial(), Shard(2), Shard(1)],
+    [Shard(1), Shard(1), Replicate()], [Shard(2), Replicate(), Shard(2)], *_TERMS,
+]
+
+
+def _both(name, *tensors):
+    if None in [_C.spec_of(t) for t in tensors]:
+        raise RuntimeError(
+            f"aten.{name}.default: got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor "
+            "before calling distributed operators!"
+        )
+
+
+def _run(op, tensors, laid, made, shape):
+    parts = [part(t, p) for t, p in zip(tensors, laid)]
+    out = on_parts(op, tensors, {}, parts)
+    while parts:
+        parts.pop()
+    return spread(out, _C.spec_of(tensors[-1]), made, shape)
+
+
+def _is_column_major(tensor):
+    spec = _C.spec_of(tensor)
+    return spec.stride[0] == 1 and spec.stride[1] == spec.shape[0]
+
+
+def _of_left(grad, right, is_column_major):
+    return right.mm(grad.t()).t() if is_column_major else grad.mm(right.t())
+
+
+def _of_right(grad, left, is_column_major):
+    return grad.t().mm(left).t() if is_column_major else left.t().mm(grad)
+
+
+def _kept(a, b):
+    """each factor for the other's gradient, where that is wanted"""
+    return b if a.requires_grad else None, a if b.requires_grad else None
+
+
+def mm(op, args, kwargs):
+    a, b = [*args, *kwargs.values()]
+    _both("mm", a, b)
+    flags = [_is_column_major(a), _is_column_major(b)]
+
+    def forward():
+        made, laid = cheapest([_C.spec_of(a), _C.spec_of(b)], _MM)
+        out = _run(torch.mm, (a, b), laid, made[0], (a.shape[0], b.shape[1]))
+        return out, (), "MmBackward0"
+
+    def gradients(kept, needs, grad):
+        of_right = _of_right(grad, kept[1], flags[1]) if needs[1] else None
+        return _of_left(grad, kept[0], flags[0]) if needs[0] else None, of_right
+
+    return formula("mm", (a, b), forward, gradients, _kept(a, b))
+
+
+def addmm(op, args, kwargs):
+    bias, a, b = args
+    _both("addmm", bias, a, b)
+    flags = [_is_column_major(a), _is_column_major(b)]
+    shape = (a.shape[0], b.shape[1])
+
+    def forward():
+        specs = [_C.spec_of(t) for t in (bias, a, b)]
+        rows = [[row[0], _of_bias(row[0], specs[0].shape, shape), *row[1:]] for row in _MM]
+        made, laid = cheapest(specs, rows)
+        out = _run(torch.addmm, (bias, a, b), laid, made[0], shape)
+        return out, (), "AddmmBackward0"
+
+    def gradients(kept, needs, grad):
+        of_left = _of_left(grad, kept[0], flags[0]) if needs[1] else None
+        of_right = _of_right(grad, kept[1], flags[1]) if needs[2] else None
+        return grad if needs[0] else None, of_left, of_right
+
+    return formula("addmm", (bias, a, b), forward, gradients, _kept(a, b))
+
+
+def _of_bias(placement, own, shape):
+    """what is added lies as the result does, whole along what it is repeated"""
+    if not placement.is_shard():
+        return placement
+    at = placement.dim - (len(shape) - len(own))
+    return Shard(at) if at >= 0 and own[at] == shape[placement.dim] else Replicate()
+
+
+def bmm(op, args, kwargs):
+    a, b = args
+    _both("bmm", a, b)
+
+    def forward():
+        made, laid = cheapest([_C.spec_of(a), _C.spec_of(b)], _BMM)
+        out = _run(torch.bmm, (a, b), laid, made[0], (*a.shape[:2], b.shape[2]))
+        return out, (), "BmmBackward0"
+
+    def gradients(kept, needs, grad):
+        of_right = kept[1].transpose(1, 2).bmm(grad) if needs[1] else None
+        return grad.bmm(kept[0].transpose(1, 2)) if needs[0] else None, of_right
+
+    return formula("bmm", (a, b), forward, gradients, _kept(a, b))
 
 
 def linear(op, args, kwargs):
-    """by the weight's rows the result has parts of its columns, by its columns it has terms of a sum"""
-    x, weight = args[0], args[1]
-    bias = args[2] if len(args) > 2 else kwargs.get("bias")
-    spec, w = _C.spec_of(x), _C.spec_of(weight)
-    if spec is None or w is None:
-        _C.refuse("linear() of a tensor and a DTensor is not modelled", "make both DTensors: DTensor.from_local")
-    last, laid = len(spec.shape) - 1, list(spec.placements)
-    for dim, placement in enumerate(w.placements):
-        if placement.is_shard(0):
-            laid[dim] = Replicate()
-        elif placement.is_shard(1):
-            laid[dim] = Shard(last)
-        elif laid[dim].is_shard(last) or laid[dim].is_partial():
-            laid[dim] = Replicate()
-    if laid != list(spec.placements):
-        x = x.redistribute(placements=laid)
-        spec = _C.spec_of(x)
-    made, divided = [], None
-    for dim, placement in enumerate(w.placements):
-        if placement.is_shard(0):
-            made.append(type(placement)(last) if type(placement) is Shard else placement)
-        elif placement.is_shard(1):
-            made.append(Partial())
-            if bias is not None:
-                with torch.no_grad():
-                    divided = _C.local_of(bias) / w.mesh.size(dim)
-        else:
-            made.append(laid[dim])
-
-    def of_input(arrived):
-        return [
-            Partial() if p.is_shard(0) or now.is_partial() and own.is_replicate() else own
-            for now, p, own in zip(arrived, w.placements, laid)
-        ]
-
-    def of_weight(arrived):
-        return [
-            p if p.is_shard() else Partial() if own.is_shard() or now.is_partial() else Replicate()
-            for now, p, own in zip(arrived, w.placements, laid)
-        ]
-
-    def of_bias(arrived):
-        return [
-            Shard(0) if p.is_shard(0) else Partial() if own.is_shard() and not p.is_shard(1) or now.is_partial()
-            else Replicate() for now, p, own in zip(arrived, w.placements, laid)
-        ]
-
-    out = spec.with_placements(made).with_shape((*spec.shape[:-1], w.shape[0]))
-    given = (x, weight) if bias is None else (x, weight, bias)
-    made_out = run(op, given, {}, out, {0: of_input, 1: of_weight, 2: of_bias}, keeps_terms(made))
-    del divided
-    return made_out
+    """Source: at::linear"""
+    given = {**dict(zip(("input", "weight", "bias"), args)), **kwargs}
+    x, weight, bias = given["input"], given["weight"], given.get("bias")
+    _both("addmm" if bias is not None else "mm", *[t for t in (x, weight, bias) if t is not None])
+    if bias is None:
+        return matmul(op, (x, weight.t()), {})
+    if x.dim() == 2:
+        return torch.addmm(bias, x, weight.t())
+    if x.is_contiguous():
+        rows = x.view((-1, x.shape[-1])) if x.dim() != 1 else x.view((1, x.shape[-1]))
+        return torch.addmm(bias, rows, weight.t()).view((*x.shape[:-1], weight.shape[0]))
+    return matmul(op, (x, weight.t()), {}) + bias
 
 
 def matmul(op, args, kwargs):
-    """of two matrices, or of rows of any shape by a matrix"""
-    a, b = args[0], args[1]
-    left, right = _C.spec_of(a), _C.spec_of(b)
-    if left is None or right is None or len(right.shape) != 2 or len(left.shape) < 2:
-        _C.refuse(
-            "a product of DTensors other than by a matrix is not modelled", "take this rank's part: x.to_local()"
-        )
-    last = len(left.shape) - 1
-    of_a, of_b, made = [], [], []
-    for p, q in zip(left.placements, right.placements):
-        if p.is_shard(last) or q.is_shard(0):
-            of_a.append(Shard(last)), of_b.append(Shard(0)), made.append(Partial())
-        elif p.is_shard():
-            of_a.append(p), of_b.append(Replicate()), made.append(p)
-        elif q.is_shard(1):
-            of_a.append(Replicate()), of_b.append(q), made.append(Shard(last))
-        else:
-            of_a.append(Replicate()), of_b.append(Replicate()), made.append(Replicate())
-    a = a if of_a == list(left.placements) else a.redistribute(placements=of_a)
-    b = b if of_b == list(right.placements) else b.redistribute(placements=of_b)
+    """Source: at::matmul"""
+    a, b = [*args, *kwargs.values()]
+    _both("mm", a, b)
+    if a.dim() == 2 and b.dim() == 2:
+        return torch.mm(a, b)
+    if a.dim() > 2 and b.dim() == 2:
+        rows = a.reshape((-1, a.shape[-1]))
+        return _unsafe_view(torch.mm(rows, b), (*a.shape[:-1], b.shape[1]))
+    if a.dim() > 2 and b.dim() == a.dim() and tuple(a.shape[:-2]) == tuple(b.shape[:-2]):
+        if a.dim() == 3:
+            return torch.bmm(a, b)
+        left, right = [t.expand(tuple(t.shape)).reshape((-1, *t.shape[-2:])) for t in (a, b)]
+        return _unsafe_view(torch.bmm(left, right), (*a.shape[:-1], b.shape[-1]))
+    _C.refuse("a product of DTensors of these shapes is not modelled", "take this rank's part: x.to_local()")
 
-    def of_left(arrived):
-        return [
-            Partial() if q.is_shard(1) or now.is_partial() and p.is_replicate() else p
-            for now, p, q in zip(arrived, of_a, of_b)
-        ]
 
-    def of_right(arrived):
-        return [
-            q if q.is_shard() else Partial() if p.is_shard() or now.is_partial() else q
-            for now, p, q in zip(arrived, of_a, of_b)
-        ]
+def _unsafe_view(tensor, shape):
+    from torch.distributed.tensor._ops._view_ops import viewed
 
-    out = left.with_placements(made).with_shape((*left.shape[:-1], right.shape[1]))
-    return run(op, (a, b), kwargs, out, {0: of_left, 1: of_right}, keeps_terms(made))
+    return viewed(tensor, shape, "UnsafeViewBackward0")
+
+
+_ATTENTION = [[p] * 4 for p in (Replicate(), Shard(1), Shard(0))]
+
+
+def attention(op, args, kwargs):
+    """by heads or by sequences"""
+    given = {**dict(zip(("query", "key", "value"), args)), **kwargs}
+    tensors = [given.pop(name) for name in ("query", "key", "value")]
+    given.update(dict(zip(("attn_mask", "dropout_p", "is_causal"), args[3:])))
+    _both("_scaled_dot_product_flash_attention", *tensors)
+    if given.get("attn_mask") is not None:
+        _C.refuse("attention of DTensors with a mask is not modelled", "take this rank's parts: x.to_local()")
+    if given.get("dropout_p", 0.0) > 0.0:
+        from torch.distributed.tensor._dispatch import begin_random
+
+        begin_random()
+    made, laid = cheapest([_C.spec_of(t) for t in tensors], _ATTENTION)
+    shape = (*tensors[0].shape[:-1], tensors[2].shape[-1])
+
+    def back(grad, operands, result):
+        ways = cheapest([grad, *operands, result], [[p] * 8 for p in (Replicate(), Shard(1), Shard(0))])
+        return ways[1][0], ways[1][1:4], ways[1][4], ways[0]
+
+    name = "scaled_dot_product_attention"
+    return kernel(name, op, tensors, given, laid, made[0], back, shape, "ScaledDotProduct")

@@ -1,30 +1,84 @@
 import torch
 import torch._C as _C
-from torch.distributed.tensor._gradients import follows, keeps_terms, run
+from torch.distributed.tensor._leaf import formula, part, spread, sum_to
 from torch.distributed.tensor.placement_types import Replicate, Shard
 
-# Source: torch.distributed.tensor._ops._view_ops
+# Source: torch.distributed.tensor._ops._view_ops, _tensor_ops
+
+
+def _meta(tensor):
+    """the whole, without memory"""
+    spec = _C.spec_of(tensor)
+    return torch.empty_strided(spec.shape, spec.stride, dtype=spec.dtype, device="meta")
+
+
+def _leaf(name, x, run, laid, made, whole, node, gradient):
+    """an operator of one DTensor that keeps nothing of it"""
+
+    def forward():
+        out = run(part(x, laid))
+        return spread(out, _C.spec_of(x), made, tuple(whole.shape), tuple(whole.stride())), (), node
+
+    return formula(name, (x,), forward, lambda kept, needs, grad: (gradient(grad),))
 
 
 def view(op, args, kwargs):
-    """view, reshape, flatten, unflatten: parts of what is first of the dimensions that go together stay such"""
+    """view, reshape, flatten, unflatten"""
     x = args[0]
+    shape = tuple(op(_meta(x), *args[1:], **kwargs).shape)
+    if op.__name__ != "view" and op.__name__ != "unflatten":
+        if shape == tuple(x.shape):
+            return x if op.__name__ == "flatten" else viewed(x, shape, "ViewBackward0")
+        if not _is_view(_meta(x), shape):
+            copied = x.clone(memory_format=torch.contiguous_format)
+            return viewed(copied, shape, "UnsafeViewBackward0")
+    return viewed(x, shape, "ViewBackward0", True)
+
+
+def _is_view(whole, shape):
+    try:
+        whole.view(shape)
+        return True
+    except RuntimeError:
+        return False
+
+
+def viewed(x, shape, node, is_strict=True):
     spec = _C.spec_of(x)
-    shape = tuple(op(torch.empty(spec.shape, device="meta"), *args[1:], **kwargs).shape)
-    x, spec, made = _shown(x, spec, _moves(spec, shape))
+    old = tuple(spec.shape)
+    moves, tears = _moves(spec, shape), []
+    laid = []
+    for dim, p in enumerate(spec.placements):
+        to = moves.get(p.dim) if p.is_shard() else None
+        is_torn = p.is_shard() and (to is None or to[1] % spec.mesh.size(dim) != 0)
+        tears.append(is_torn)
+        laid.append(Replicate() if is_torn else p)
+    if is_strict and any(tears):
+        raise RuntimeError(
+            "Attempted to flatten multiple dimensions, with dimension being sharded. It cannot be performed without "
+            "redistribution, which is disallowed by the current operator."
+        )
+    made = [Shard(moves[p.dim][0]) if p.is_shard() else p for p in laid]
     out = spec.with_placements(made).with_shape(shape)
-    own = list(spec.placements)
-    lies = {0: follows(own, made)}
-    return run(lambda t: t.reshape(out.local_shape()), (x,), {}, out, lies, keeps_terms(made))
+    whole = torch.empty(shape, device="meta")
+    run = lambda local: local.reshape(out.local_shape())
+    return _leaf("view", x, run, laid, made, whole, node, lambda grad: grad.reshape(old))
 
 
 def _moves(spec, shape):
-    """by dimension of the whole: where parts of it are found in the view, None: nowhere"""
+    """by dimension of the whole whose parts are found in the view: (where, the size that parts must divide)"""
     moves, i, j = {}, 0, 0
     old, new = list(spec.shape), list(shape)
-    while i < len(old) and j < len(new):
-        ins, outs, a, b = [i], [j], old[i], new[j]
-        i, j = i + 1, j + 1
+    while i < len(old) or j < len(new):
+        a, b = old[i] if i < len(old) else 1, new[j] if j < len(new) else 1
+        ins, outs = [i] if i < len(old) else [], [j] if j < len(new) else []
+        i, j = i + len(ins), j + len(outs)
+        if a == 1 and b != 1 and outs:
+            j -= 1
+            continue
+        if a != 1 and b == 1 and outs:
+            i -= 1
+            continue
         while a != b:
             if a < b:
                 a *= old[i]
@@ -34,19 +88,24 @@ def _moves(spec, shape):
                 b *= new[j]
                 outs.append(j)
                 j += 1
-        first = ([d for d in ins if old[d] != 1] or ins)[0]
-        target = ([d for d in outs if new[d] != 1] or outs)[0]
-        moves[first] = target
+        outs = [d for d in outs if new[d] != 1] or outs
+        if ins and outs:
+            first = ins[0]
+            needs = new[outs[0]] if len(outs) > 1 else old[first] if len(ins) > 1 else 0
+            moves[first] = (outs[0], needs)
     return moves
 
 
-def _shown(x, spec, moves, shape=None):
-    """what a view looks at: where parts would be torn, the whole; and how the view lies"""
-    laid = [Replicate() if p.is_shard() and moves.get(p.dim) is None else p for p in spec.placements]
-    if laid != list(spec.placements):
-        x = x.redistribute(placements=laid)
-        spec = _C.spec_of(x)
-    return x, spec, [Shard(moves[p.dim]) if p.is_shard() else p for p in laid]
+def _shown(x, moves):
+    """(layout of what a view looks at, of the view): where parts would be torn, the whole"""
+    laid = [Replicate() if p.is_shard() and p.dim not in moves else p for p in _C.spec_of(x).placements]
+    return laid, [Shard(moves[p.dim]) if p.is_shard() else p for p in laid]
+
+
+_NODES = {
+    "transpose": "TransposeBackward0", "permute": "PermuteBackward0", "t": "TBackward0",
+    "unsqueeze": "UnsqueezeBackward0", "squeeze": "SqueezeBackward0",
+}
 
 
 def permuted(name):
@@ -54,41 +113,141 @@ def permuted(name):
 
     def rule(op, args, kwargs):
         x = args[0]
-        spec = _C.spec_of(x)
+        ndim, whole = x.dim(), op(_meta(x), *args[1:], **kwargs)
         # Each dimension has a size of its own, by which it is found again.
-        sizes = [i + 2 for i in range(len(spec.shape))]
-        if "squeeze" in name and "un" not in name:
-            sizes = [1 if n == 1 else s for n, s in zip(spec.shape, sizes)]
+        sizes = [i + 2 for i in range(ndim)]
+        if name == "squeeze":
+            sizes = [1 if n == 1 else s for n, s in zip(x.shape, sizes)]
         seen = list(op(torch.empty(sizes, device="meta"), *args[1:], **kwargs).shape)
         moves = {i: seen.index(s) for i, s in enumerate(sizes) if s in seen and s != 1}
-        shape = tuple([1 if s == 1 else spec.shape[sizes.index(s)] for s in seen])
-        x, spec, made = _shown(x, spec, moves)
-        out = spec.with_placements(made).with_shape(shape)
-        lies = {0: follows(list(spec.placements), made)}
-        return run(op, (x, *args[1:]), kwargs, out, lies, keeps_terms(made))
+        laid, made = _shown(x, moves)
+        given = args[1:]
+        run = lambda local: op(local, *given, **kwargs)
+        if name == "squeeze":
+            gone = [d for d in range(ndim) if d not in moves]
+            run = lambda local: local.squeeze(tuple(gone))
+        old = tuple(x.shape)
+
+        def gradient(grad):
+            if name == "t":
+                return grad.t()
+            if name == "transpose":
+                return grad.transpose(*given) if given else grad.transpose(kwargs["dim0"], kwargs["dim1"])
+            if name == "permute":
+                return grad.permute([seen.index(i + 2) for i in range(ndim)])
+            if name == "unsqueeze":
+                return grad.squeeze(seen.index(1))
+            return grad.reshape(old)
+
+        return _leaf(name, x, run, laid, made, whole, _NODES[name], gradient)
 
     return rule
 
 
-def cut(op, args, kwargs):
-    """chunk, split, narrow, select, unbind: along a dimension that each rank has whole"""
+def contiguous(op, args, kwargs):
     x = args[0]
+    return x if _meta(x).is_contiguous() else x.clone(memory_format=torch.contiguous_format)
+
+
+def expand(op, args, kwargs):
+    x, whole = args[0], op(_meta(args[0]), *args[1:], **kwargs)
+    spec, old, more = _C.spec_of(x), tuple(x.shape), whole.dim() - x.dim()
+    kept = {i: i + more for i in range(len(old)) if old[i] == whole.shape[i + more]}
+    laid, made = _shown(x, kept)
+    out = spec.with_placements(made).with_shape(tuple(whole.shape))
+    run = lambda local: local.expand(out.local_shape())
+    return _leaf("expand", x, run, laid, made, whole, "ExpandBackward0", lambda grad: sum_to(grad, old))
+
+
+def _without(x, dim):
+    """whole along a dimension"""
+    return [Replicate() if p.is_shard(dim) else p for p in _C.spec_of(x).placements]
+
+
+def _dim_of(args, kwargs, at, ndim):
+    dim = kwargs.get("dim", args[at] if len(args) > at else 0)
+    return dim + ndim if dim < 0 else dim
+
+
+def select(op, args, kwargs):
+    x, old = args[0], tuple(args[0].shape)
+    dim = _dim_of(args, kwargs, 1, x.dim())
+    index = kwargs.get("index", args[2] if len(args) > 2 else None)
+    laid = _without(x, dim)
+    made = [Shard(p.dim - 1) if p.is_shard() and p.dim > dim else p for p in laid]
+    whole = _meta(x).select(dim, index)
+
+    def gradient(grad):
+        back = [Shard(p.dim + 1) if p.is_shard() and p.dim >= dim else p for p in _C.spec_of(grad).placements]
+        return _put_back(grad, back, old, lambda out: out.select(dim, index))
+
+    return _leaf("select", x, lambda t: t.select(dim, index), laid, made, whole, "SelectBackward0", gradient)
+
+
+def _put_back(grad, made, shape, where):
+    """zeros, the gradient where it was taken from"""
+    spec = _C.spec_of(grad).with_placements(made).with_shape(shape)
+    local = _C.local_of(grad)
+    out = torch.zeros(spec.local_shape(), dtype=local.dtype, device=local.device)
+    where(out).copy_(local)
+    return spread(out, spec)
+
+
+def narrow(op, args, kwargs):
+    given = {**dict(zip(("input", "dim", "start", "length"), args)), **kwargs}
+    x, dim, start, length = [given[name] for name in ("input", "dim", "start", "length")]
+    dim = dim + x.dim() if dim < 0 else dim
+    old = tuple(x.shape)
+    laid = list(_C.spec_of(x).placements) if length == old[dim] else _without(x, dim)
+    whole = _meta(x).narrow(dim, start, length)
+
+    def run(local):
+        return local.narrow(dim, start, length) if length != old[dim] else local.narrow(dim, 0, local.size(dim))
+
+    def gradient(grad):
+        grad_laid = _without(grad, dim)
+        grad = grad if grad_laid == list(_C.spec_of(grad).placements) else grad.redistribute(placements=grad_laid)
+        return _put_back(grad, grad_laid, old, lambda out: out.narrow(dim, start, length))
+
+    return _leaf("slice", x, run, laid, laid, whole, "SliceBackward0", gradient)
+
+
+def cut(op, args, kwargs):
+    """chunk, split, unbind: along a dimension that each rank has whole"""
+    x = args[0]
+    goes = op.__name__ == "unbind"
+    dim = _dim_of(args, kwargs, 1 if goes else 2, x.dim())
+    laid = _without(x, dim)
+    made = [Shard(p.dim - 1) if goes and p.is_shard() and p.dim > dim else p for p in laid]
+    wholes = op(_meta(x), *args[1:], **kwargs)
+    sizes = [1 if goes else w.shape[dim] for w in wholes]
     spec = _C.spec_of(x)
-    whole = op(torch.empty(spec.shape, device="meta"), *args[1:], **kwargs)
-    parts = whole if isinstance(whole, (tuple, list)) else [whole]
-    goes = len(parts[0].shape) < len(spec.shape)  # a dimension is left out
-    dim = kwargs.get("dim", args[1] if op.__name__ in ("select", "narrow", "unbind") and len(args) > 1
-                     else args[2] if len(args) > 2 else 0)
-    dim += len(spec.shape) if dim < 0 else 0
-    moves = {i: i - 1 if goes and i > dim else i for i in range(len(spec.shape)) if i != dim}
-    x, spec, made = _shown(x, spec, moves)
-    if not isinstance(whole, (tuple, list)):
-        out = spec.with_placements(made).with_shape(tuple(whole.shape))
-        lies = {0: follows(list(spec.placements), made)}
-        return run(op, (x, *args[1:]), kwargs, out, lies, keeps_terms(made))
-    if x.requires_grad and torch.is_grad_enabled():
-        own = spec.of_gradient()
-        x = _C.mark_gradient(x, lambda grad: _C.make_dtensor(grad, own, own.shape, own.stride))
-    given = _C.call_local(op, x, *args[1:], **kwargs)
-    specs = [spec.with_placements(made).with_shape(tuple(part.shape)) for part in parts]
-    return type(given)([_C.spread_out(t, s, s.shape, s.stride) for t, s in zip(given, specs)])
+    node = "UnbindBackward0" if goes else "SplitBackward0"
+
+    def forward():
+        outs = op(part(x, laid), *args[1:], **kwargs)
+        return tuple([
+            spread(o, spec, made, tuple(w.shape), tuple(w.stride())) for o, w in zip(outs, wholes)
+        ]), (), node
+
+    def gradients(kept, needs, *grads):
+        some = [g for g in grads if g is not None][0]
+        grads = [g if g is not None else _zeros(some, w) for g, w in zip(grads, wholes)]
+        return (torch.stack(grads, dim=dim) if goes else torch.cat(grads, dim=dim),)
+
+    return formula(op.__name__, (x,), forward, gradients)
+
+
+def _zeros(some, whole):
+    return torch.zeros(tuple(whole.shape), dtype=some.dtype, device=some.device)
+
+
+def merged(now, other):
+    """where tensors lie that are put together: Partial before Shard before Replicate, and whole where they differ"""
+    if now == other:
+        return now
+    if now.is_replicate() or now.is_partial() and other.is_shard():
+        return other
+    if now.is_shard() and not other.is_shard() or now.is_partial() and other.is_replicate():
+        return now
+    return Replicate()

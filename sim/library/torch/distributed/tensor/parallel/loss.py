@@ -2,8 +2,8 @@ import torch
 import torch._C as _C
 from torch.autograd.function import Function
 from torch.distributed import _functional_collectives as funcol
-from torch.distributed.tensor._gradients import spread
-from torch.distributed.tensor.placement_types import Replicate, _MaskPartial
+from torch.distributed.tensor._leaf import kernel, spread
+from torch.distributed.tensor.placement_types import Partial, Replicate, Shard, _MaskPartial
 
 # Source: torch.distributed.tensor.parallel.loss
 
@@ -41,16 +41,37 @@ def cross_entropy(op, args, kwargs):
     channel = 1 if len(spec.shape) > 1 else 0
     if loss_parallel._open:
         return _of_parts(x, target, given, spec, channel)
-    laid = [Replicate() if not p.is_replicate() else p for p in spec.placements]
-    if laid != list(spec.placements):
-        x = x.redistribute(placements=laid)
-    if _C.spec_of(target) is None and target.dim() > 0:
+    if given.get("label_smoothing", 0.0) != 0.0 or given.get("weight") is not None:
+        _C.refuse("cross_entropy() of DTensors with weights or smoothing is not modelled", "take x.to_local()")
+    reduction, ignored = given.get("reduction", "mean"), given.get("ignore_index", -100)
+    return _nll_of_whole(x.log_softmax(channel), target, channel, reduction, ignored)
+
+
+def _nll_of_whole(x, target, channel, reduction, ignored):
+    """Source: torch.distributed.tensor._ops._math_ops, nll_loss_forward_strategy"""
+    if _C.spec_of(target) is None:
         raise RuntimeError(
             "aten.nll_loss_forward.default: got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to "
             "DTensor before calling distributed operators!"
         )
-    out = _C.call_local(op, x, target, **{k: v for k, v in given.items() if k not in ("input", "target")})
-    return spread(out, spec.with_placements(laid).with_shape(tuple(out.shape)))
+
+    def ways(placements):
+        laid = [Replicate() if p.is_partial() or p.is_shard(channel) else p for p in placements]
+        return laid, [Shard(p.dim - 1) if p.is_shard() and p.dim >= channel else p for p in laid]
+
+    laid, of_target = ways(_C.spec_of(x).placements)
+    kind = "avg" if reduction == "mean" else "sum"
+    made = of_target if reduction == "none" else [Partial(kind) if p.is_shard() else p for p in of_target]
+    shape = tuple(target.shape) if reduction == "none" else ()
+
+    def back(grad, operands, result):
+        laid, of_target = ways(operands[0].placements)
+        whole = [Replicate()] * len(laid)
+        return of_target if reduction == "none" else whole, [laid, of_target], whole, [laid, None]
+
+    given = {"reduction": reduction, "ignore_index": ignored}
+    op = torch.nn.functional.nll_loss
+    return kernel("nll_loss", op, (x, target), given, [laid, of_target], made, back, shape, "NllLoss")
 
 
 def _of_parts(x, target, given, spec, channel):

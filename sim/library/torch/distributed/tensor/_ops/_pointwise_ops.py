@@ -1,0 +1,198 @@
+import torch
+import torch._C as _C
+from torch.distributed.tensor._leaf import formula, kernel, part, spread
+from torch.distributed.tensor.placement_types import Replicate, Shard, _NormPartial
+
+# Element by element: parts that lie alike give parts that lie so. Source: torch.distributed.tensor._ops._pointwise_ops
+
+# What an operator does to terms of a sum: nothing that is linear, each by itself, adds, multiplies by what all have,
+# takes them as any.
+_NOT_LINEAR, _EACH, _SUM, _PRODUCT, _ANY = range(5)
+_LINEARITY = {
+    "neg": _EACH, "add": _SUM, "sub": _SUM, "mul": _PRODUCT, "div": _PRODUCT, "clone": _ANY, "detach": _ANY,
+    "zero": _ANY, "fill": _ANY, "copy": _ANY, "to": _ANY,
+}
+# Gradients that are one kernel, or a choice: terms of a sum are added up first. Of the others the gradient is a factor,
+# or handed on.
+_OWN_KERNEL = {
+    "relu", "gelu", "silu", "sigmoid", "tanh", "hardtanh", "relu6", "leaky_relu", "elu", "softplus", "logit",
+    "hardswish", "hardsigmoid", "mish", "threshold", "where", "masked_fill", "clamp", "clamp_min", "clamp_max", "clip",
+    "maximum", "minimum", "dropout", "log_sigmoid",
+}
+_HANDS_ON = {"add", "sub", "neg", "to", "clone", "copy", "rsub"}
+
+
+def refuse_mixed(name, values):
+    """what PyTorch says of a tensor beside DTensors; one number counts as on all ranks"""
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            refuse_mixed(name, value)
+        elif isinstance(value, torch.Tensor) and _C.spec_of(value) is None and value.numel() != 1:
+            raise RuntimeError(
+                f"aten.{name}: got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor before "
+                "calling distributed operators! Please see https://docs.pytorch.org/docs/main/distributed.tensor.html"
+                "#mixed-tensor-and-dtensor-operations for more details."
+            )
+
+
+# Gradients of more than one operator: (what is kept, the formula). Source: tools/autograd/derivatives.yaml
+_FORMULAS = {
+    "abs": ("self", lambda grad, x: grad * x.sgn()),
+    "sin": ("self", lambda grad, x: grad * x.cos()),
+    "cos": ("self", lambda grad, x: grad * -x.sin()),
+    "log1p": ("self", lambda grad, x: grad / (x + 1)),
+    "sqrt": ("result", lambda grad, y: grad / (2 * y)),
+    "rsqrt": ("result", lambda grad, y: -0.5 * grad * y.pow(3)),
+    "reciprocal": ("result", lambda grad, y: -grad * (y * y)),
+    "square": ("self", lambda grad, x: _of_power(grad, x, 2)),
+}
+
+
+def _of_power(grad, x, exponent):
+    power = x.pow(exponent - 1)
+    factor = exponent * power
+    out = grad * factor
+    del factor
+    del power
+    return out
+
+
+def _by_formula(op, args, kwargs, name, keeps, of):
+    """an operator of one tensor"""
+    x = args[0]
+    spec = _C.spec_of(x)
+    laid, made = layout([spec], spec.shape, _NOT_LINEAR, False, None)
+
+    def forward():
+        out = spread(op(part(x, laid[0]), *args[1:], **kwargs), spec, made)
+        return out, (x if keeps == "self" else out,), f"{name.capitalize()}Backward0"
+
+    return formula(name, (x,), forward, lambda kept, needs, grad: (of(grad, kept[0]),))
+
+
+def _of_divisor(grad, x, y):
+    quotient = x / y
+    again = quotient / y
+    negative = -grad
+    return negative * again
+
+
+def _two(op, args, kwargs, name):
+    """a product or a quotient: each gradient is an operator of its own"""
+    x, y = args[0], args[1]
+    shape = tuple(torch.broadcast_shapes(tuple(x.shape), tuple(y.shape)))
+    refuse_mixed(op.__name__, [x, y])
+    specs = [_C.spec_of(x), _C.spec_of(y)]
+    laid, made = layout(specs, shape, _PRODUCT, False, None)
+    some = specs[0] if specs[0] is not None else specs[1]
+    is_product = name == "mul"
+
+    def forward():
+        parts = [part(t, p) for t, p in zip((x, y), laid)]
+        out = spread(op(parts[0], parts[1], *args[2:], **kwargs), some, made, shape)
+        while parts:
+            parts.pop()
+        return out, (), f"{name.capitalize()}Backward0"
+
+    def gradients(kept, needs, grad):
+        x, y = kept
+        if is_product:
+            of_y = grad * x if needs[1] else None
+            return grad * y if needs[0] else None, of_y
+        of_y = _of_divisor(grad, x, y) if needs[1] else None
+        return grad / y if needs[0] else None, of_y
+
+    wants = (x.requires_grad, y.requires_grad)
+    kept = (x if wants[1] else None, y if wants[0] or not is_product else None)
+    return formula(name, (x, y), forward, gradients, kept)
+
+
+def elementwise(op, args, kwargs, name=""):
+    if name in ("mul", "div") and len(args) > 1 and all([isinstance(a, torch.Tensor) for a in args[:2]]):
+        if not kwargs and torch.is_grad_enabled() and (args[0].requires_grad or args[1].requires_grad):
+            return _two(op, args, kwargs, name)
+    if name in _FORMULAS and torch.is_grad_enabled() and args[0].requires_grad:
+        return _by_formula(op, args, kwargs, name, *_FORMULAS[name])
+    if name == "pow" and len(args) == 2 and isinstance(args[1], (int, float)) and args[1] != 0:
+        exponent = args[1]
+        if torch.is_grad_enabled() and args[0].requires_grad:
+            return _by_formula(op, args, kwargs, name, "self", lambda grad, x: _of_power(grad, x, exponent))
+    tensors = [v for v in [*args, *kwargs.values()] if isinstance(v, torch.Tensor)]
+    refuse_mixed(op.__name__, tensors)
+    kind = _LINEARITY.get(name.rstrip("_"), _NOT_LINEAR)
+    shape = tuple(torch.broadcast_shapes(*[tuple(v.shape) for v in tensors]))
+    has_number = any([isinstance(v, (int, float, complex)) and not isinstance(v, bool) for v in args])
+    specs = [_C.spec_of(v) for v in tensors]
+    in_place = op.__name__.endswith("_")
+    laid, made = layout(specs, shape, kind, has_number, specs[0] if in_place else None)
+    base = name.rstrip("_")
+    kind_back = _ANY if base in _HANDS_ON else _NOT_LINEAR if base in _OWN_KERNEL else _PRODUCT
+
+    def back(grad, operands, result):
+        ways, out = layout([grad, *operands, result], shape, kind_back, False, None)
+        if base in _HANDS_ON:
+            out = list(grad.placements)
+            ways[0] = out
+        return ways[0], ways[1:-1], ways[-1], [out] * len(operands)
+
+    return kernel(op.__name__, op, args, kwargs, laid, made, back, shape)
+
+
+def layout(specs, shape, kind, has_number, followed):
+    """(placements by operand, those of the result). Operands follow the one in most parts."""
+    followed = _followed(specs) if followed is None else followed
+    missing = len(shape) - len(followed.shape)
+    made = []
+    for p in followed.placements:
+        if p.is_shard():
+            made.append(_shifted(p, missing))
+        elif p.is_partial() and not _keeps_partial(p, kind, has_number):
+            made.append(Replicate())
+        else:
+            made.append(p)
+    seen, laid = False, []
+    for spec in specs:
+        is_first = spec is followed and not seen
+        seen = seen or is_first
+        laid.append(None if spec is None else _laid(spec, made, shape, kind == _PRODUCT and not is_first))
+    return laid, made
+
+
+def _shifted(shard, by):
+    return shard if by == 0 or type(shard) is not Shard else Shard(shard.dim + by)
+
+
+def _keeps_partial(placement, kind, has_number):
+    """terms of a sum go through what is linear; a number would be added by each rank"""
+    if kind == _ANY:
+        return True
+    if kind == _NOT_LINEAR or isinstance(placement, _NormPartial):
+        return False
+    return placement.reduce_op in ("sum", "avg") and not (kind == _SUM and has_number)
+
+
+def _followed(specs):
+    """the one in most parts, of these the first with most dimensions"""
+    best, most = None, (-1, -1)
+    for spec in specs:
+        if spec is None:
+            continue
+        parts = 1
+        for dim, placement in enumerate(spec.placements):
+            parts *= spec.mesh.size(dim) if placement.is_shard() else 1
+        if (parts, len(spec.shape)) > most:
+            best, most = spec, (parts, len(spec.shape))
+    return best
+
+
+def _laid(spec, made, shape, is_factor):
+    """an operand as the result lies; what is repeated along a dimension is whole there, and a factor has no terms"""
+    missing, wanted = len(shape) - len(spec.shape), []
+    for p in made:
+        if p.is_partial():
+            wanted.append(Replicate() if is_factor else p)
+        elif p.is_shard() and (p.dim < missing or spec.shape[p.dim - missing] != shape[p.dim]):
+            wanted.append(Replicate())
+        else:
+            wanted.append(_shifted(p, -missing) if p.is_shard() else p)
+    return wanted
