@@ -41,10 +41,20 @@ Tensor where_operand(Arguments& a, std::size_t i, std::size_t other) {
   return a.context().empty({}, result_type(a.context(), {&number, &beside}), device);
 }
 
+/// Whether the bounds are tensors: beside a number, one without dimensions is read as a number too.
+bool has_tensor_bounds(Arguments& a) {
+  if (!a.is_tensor(1) && !a.is_tensor(2)) return false;
+  const bool mixed = !(a.is_none(1) || a.is_tensor(1)) || !(a.is_none(2) || a.is_tensor(2));
+  if (!mixed) return true;
+  const Tensor& bound = a.tensor(a.is_tensor(1) ? 1 : 2);
+  if (bound.dim() != 0)
+    throw OpError("clamp(): min and max must both be numbers or both be tensors");
+  if (bound.is_cuda()) a.context().read_value(bound);
+  return false;
+}
+
 OpResult clamped(Arguments& a, bool in_place) {
-  if (a.is_tensor(1) || a.is_tensor(2)) {
-    const bool mixed = !(a.is_none(1) || a.is_tensor(1)) || !(a.is_none(2) || a.is_tensor(2));
-    if (mixed) throw OpError("clamp(): min and max must both be numbers or both be tensors");
+  if (has_tensor_bounds(a)) {
     if (in_place) {
       throw NotModelled("clamp_ with tensors as bounds is not modelled; use x = x.clamp(min, max)");
     }

@@ -123,6 +123,10 @@ void Context::count_look(const Tensor& tensor) const {
 }
 
 std::optional<Numbers> Context::look_at(const Tensor& tensor) const {
+  // What is only assumed decides branches, never sizes.
+  if (count_unknown && tensor->storage && tensor->storage->known() &&
+      tensor->storage->known()->is_assumed)
+    return std::nullopt;
   std::optional<Numbers> numbers = known_numbers(tensor);
   if (numbers) count_look(tensor);
   return numbers;

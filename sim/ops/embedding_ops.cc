@@ -111,7 +111,7 @@ Tensor sparse_tensor(const Dims& sizes, const Tensor& indices, const Tensor& val
 /// The numbers of `kept`, which says which of `indices` are not `padding_idx`.
 void note_kept(const Tensor& kept, const Tensor& indices, std::int64_t padding_idx) {
   const std::optional<Numbers> tokens = known_numbers(indices);
-  if (!tokens) return;
+  if (!tokens || indices->storage->known()->is_assumed) return;
   Numbers numbers;
   numbers.dtype = ScalarType::kBool;
   numbers.resize(tokens->size());

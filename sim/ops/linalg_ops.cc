@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "sim/ops/composite_ops.h"
 #include "sim/ops/families.h"
@@ -110,9 +111,7 @@ Tensor solve_triangular(Context& c, const Tensor& matrix, const Tensor& right) {
   });
 }
 
-/// Batches of matrices up to 16 x 16, which cuBLAS factors at once; what cuSOLVER asks for beside
-/// PyTorch's own tensors is not known. Source: lu_factor, lu_solve_kernel.
-void check_small(std::string_view name, const Tensor& matrix) {
+void check_square(std::string_view name, const Tensor& matrix) {
   if (matrix.dim() < 2 || matrix.size(-1) != matrix.size(-2)) {
     throw OpError(
         fmt::format("linalg.{}: A must be batches of square matrices, but they are not", name));
@@ -121,6 +120,12 @@ void check_small(std::string_view name, const Tensor& matrix) {
     throw OpError(fmt::format("linalg.{}: Low precision dtypes not supported. Got {}", name,
                               info(matrix.dtype()).name));
   }
+}
+
+/// Batches of matrices up to 16 x 16, which cuBLAS factors at once; what cuSOLVER asks for beside
+/// PyTorch's own tensors is not known. Source: lu_factor, lu_solve_kernel.
+void check_small(std::string_view name, const Tensor& matrix) {
+  check_square(name, matrix);
   constexpr std::int64_t kLargest = 16;
   if (matrix.is_cuda() && (batch_of(matrix) < 2 || matrix.size(-1) > kLargest)) {
     throw NotModelled(
@@ -150,13 +155,55 @@ Factors factors_of(Context& c, const Tensor& matrix) {
 Tensor info_of(Context& c, const Tensor& matrix) {
   return c.empty(batch_dims(matrix), ScalarType::kInt32, matrix.device());
 }
+/// One matrix is factored by cuSOLVER, whose workspace is taken to be empty, as cuDNN's are; many
+/// are factored at once. Source: lu_factor.
+void factor(Context& c, const Tensor& matrix) {
+  constexpr std::int64_t kLargest = 512;  // beyond, each in its turn
+  if (batch_of(matrix) > 1 && matrix.size(-1) < kLargest) run_batched(c, matrix, 1);
+}
+/// How systems are solved whose matrices are factored.
+enum class Way : std::uint8_t { kAtOnce, kInTurn, kByTriangles };
+/// Source: lu_solve_kernel.
+Way way_of(std::int64_t batch, std::int64_t n, std::int64_t columns, bool transposed) {
+  constexpr std::int64_t kSmall = 8;
+  constexpr std::int64_t kMiddle = 64;
+  if (n == columns) return n <= 16 ? Way::kAtOnce : Way::kByTriangles;
+  if (n <= kSmall) return Way::kAtOnce;
+  if (n > 2 * kMiddle) return Way::kByTriangles;
+  const std::int64_t few = n <= kMiddle ? kSmall : 2;
+  const bool in_turn = n > kMiddle ? columns <= 2 : columns <= kMiddle || transposed || n <= 32;
+  if (batch <= 2 && in_turn) return Way::kInTurn;
+  return columns <= few ? Way::kAtOnce : Way::kByTriangles;
+}
+void run_with_factors(Context& c, const Tensor& matrix, std::int64_t columns, bool transposed) {
+  if (!matrix.is_cuda()) return;
+  switch (way_of(batch_of(matrix), matrix.size(-1), columns, transposed)) {
+    case Way::kAtOnce:
+      return run_batched(c, matrix, 2);
+    case Way::kInTurn:
+      c.empty({1}, ScalarType::kInt32, matrix.device());
+      return;
+    case Way::kByTriangles:
+      throw NotModelled(fmt::format(
+          "torch.linalg.solve of {} x {} unknowns and {} columns, which PyTorch solves by "
+          "triangles, is not modelled; solve fewer columns at a time",
+          matrix.size(-1), matrix.size(-1), columns));
+  }
+}
 Tensor solve_with_factors(Context& c, const Tensor& matrix, const Tensor& right) {
   Tensor out = by_columns(c, right.sizes(), right);
-  run_batched(c, matrix, 2);
+  run_with_factors(c, matrix, right.size(-1), !matrix.is_contiguous());
   return out;
 }
 /// The host looks whether every matrix could be factored.
 void check_errors(Context& c, const Tensor& infos) {
+  if (infos.dim() == 0) {
+    // any() of one number makes a truth of it first, and copies that.
+    const Tensor any = c.empty({}, ScalarType::kBool, infos.device());
+    c.empty({}, ScalarType::kBool, infos.device());
+    c.read_value(any);
+    return;
+  }
   c.read_value(c.empty({}, ScalarType::kBool, infos.device()));
 }
 
@@ -181,44 +228,85 @@ Tensor inverse(Context& c, const Tensor& matrix) {
   });
 }
 
-Tensor solve(Context& c, const Tensor& matrix, const Tensor& right) {
-  check_small("solve", matrix);
-  if (right.dim() != matrix.dim() || !(batch_dims(matrix) == batch_dims(right)) ||
-      right.size(-2) != matrix.size(-1)) {
-    throw NotModelled(
-        "torch.linalg.solve with a vector or a batch that is broadcast is not modelled; give the "
-        "right side the matrix's batch and a last dimension");
+/// A right side without a last dimension: one column for each matrix. Source:
+/// linalg_solve_is_vector_rhs.
+bool is_of_columns(const Tensor& matrix, const Tensor& right) {
+  Dims rows = matrix.sizes();
+  rows.pop_back();
+  return right.dim() == 1 || right.sizes() == rows;
+}
+
+/// What the backward function of a solution needs of its call.
+struct Side {
+  bool is_right;   ///< X A = B, which is solved as A' X' = B'
+  bool is_vector;  ///< the right side has no last dimension
+
+  [[nodiscard]] Tensor turned(const Tensor& x) const { return is_right ? transpose(x, -1, -2) : x; }
+  [[nodiscard]] Tensor column(Context& c, const Tensor& x) const {
+    return is_vector ? unsqueeze(c, x, -1) : x;
   }
-  constexpr std::int64_t kMostColumns = 16;
-  if (right.size(-1) > kMostColumns) {
-    throw NotModelled(
-        "torch.linalg.solve with more than 16 columns on the right is not modelled; solve fewer "
-        "at a time");
+};
+
+/// Source: torch's linalg_solve_backward.
+void solve_backward(Backward& b, Side side) {
+  const GradMode off(b.c, false);
+  const Tensor grad = side.turned(side.column(b.c, b.grad()));
+  const Tensor of_right = side.turned(solve_with_factors(b.c, b.saved[0], grad));
+  if (b.needs(0)) {
+    const Tensor turned = transpose(side.column(b.c, b.saved[3]), -1, -2);
+    const Tensor product =
+        side.is_right ? matmul(b.c, turned, of_right) : matmul(b.c, of_right, turned);
+    b.grads[0] = pointwise(b.c, {&product});
   }
+  if (b.needs(1)) b.grads[1] = side.is_vector ? squeeze(b.c, of_right, -1) : of_right;
+}
+
+/// Where the solution lies: as the right side, with the batch of the matrices.
+Tensor solution_of(Context& c, const Tensor& matrix, const Tensor& right, Side side) {
+  if (side.is_vector) return c.empty(right.sizes(), right.dtype(), right.device());
+  Dims sizes = batch_dims(matrix);
+  sizes.push_back(right.size(-2));
+  sizes.push_back(right.size(-1));
+  return side.is_right ? c.empty(sizes, right.dtype(), right.device())
+                       : by_columns(c, sizes, right);
+}
+
+/// Right sides of the batch that the matrices have; without gradients, of a smaller one too.
+/// Source: _linalg_solve_ex, linalg_lu_solve.
+Tensor solve(Context& c, const Tensor& matrix, const Tensor& right, bool from_right) {
+  check_square("solve", matrix);
   Op op(c, "_linalg_solve_ex", "LinalgSolveExBackward0", {&matrix, &right});
+  const Side side{from_right, is_of_columns(matrix, right)};
+  Dims sizes = right.sizes();
+  if (side.is_vector) sizes.push_back(1);
+  const std::int64_t columns = sizes[sizes.size() - (from_right ? 2 : 1)];
+  const bool is_wide = right.dim() < matrix.dim() && !side.is_vector && !op.needs(1);
+  const Dims batch(std::span<const std::int64_t>(sizes.begin(), sizes.end() - 2));
+  if ((!is_wide && !(batch_dims(matrix) == batch)) ||
+      sizes[sizes.size() - (from_right ? 1 : 2)] != matrix.size(-1)) {
+    throw NotModelled(
+        "torch.linalg.solve of a batch that is broadcast is not modelled; expand and copy it "
+        "first");
+  }
   op.save(0, matrix);
-  Tensor out = by_columns(c, right.sizes(), right);
+  Tensor out = solution_of(c, matrix, right, side);
   Tensor infos;
   {
     Factors factors = factors_of(c, matrix);
     infos = info_of(c, matrix);
-    run_batched(c, matrix, 1);
-    run_batched(c, matrix, 2);
+    factor(c, matrix);
+    {
+      // A column's strides are not those of a solution: it is solved beside, and copied.
+      const Tensor beside = side.is_vector ? by_columns(c, sizes, right) : Tensor();
+      run_with_factors(c, matrix, columns, matrix.is_contiguous() != from_right);
+    }
     op.save(1, factors.lu);
     op.save(2, factors.pivots);
     factors.drop_in_order();
   }
   check_errors(c, infos);
   op.save(3, out);
-  return op.result(std::move(out), [](Backward& b) {
-    const Tensor of_right = solve_with_factors(b.c, b.saved[0], b.grad());
-    if (b.needs(0)) {
-      const GradMode off(b.c, false);
-      const Tensor product = matmul(b.c, of_right, transpose(b.saved[3], -1, -2));
-      b.grads[0] = pointwise(b.c, {&product});
-    }
-    if (b.needs(1)) b.grads[1] = of_right;
-  });
+  return op.result(std::move(out), [side](Backward& b) { solve_backward(b, side); });
 }
 
 /// 1 or -1 for each permutation. Source: lu_det_P.
@@ -350,8 +438,10 @@ std::span<const OpDef> linalg_ops() {
        kSource},
       {"_linalg_inv(Tensor input)", "torch",
        [](Arguments& a) -> OpResult { return inverse(a.context(), a.tensor(0)); }, kSource},
-      {"_linalg_solve(Tensor input, Tensor B)", "torch",
-       [](Arguments& a) -> OpResult { return solve(a.context(), a.tensor(0), a.tensor(1)); },
+      {"_linalg_solve(Tensor input, Tensor B, bool from_right)", "torch",
+       [](Arguments& a) -> OpResult {
+         return solve(a.context(), a.tensor(0), a.tensor(1), a.flag(2));
+       },
        kSource},
       {"_linalg_det(Tensor input)", "torch",
        [](Arguments& a) -> OpResult { return det(a.context(), a.tensor(0)); }, kSource},

@@ -282,8 +282,15 @@ class Protocol(metaclass=ProtocolType):
 class TypedDict(dict):
     __module__ = "typing"
 
+    __required_keys__ = __optional_keys__ = frozenset()
+
     def __init_subclass__(cls, total=True):
-        pass
+        own = frozenset(cls.__dict__.get("__annotations__", ()))
+        required, optional = (own, frozenset()) if total else (frozenset(), own)
+        for base in cls.__bases__:
+            required |= getattr(base, "__required_keys__", frozenset()) - own
+            optional |= getattr(base, "__optional_keys__", frozenset()) - own
+        cls.__required_keys__, cls.__optional_keys__, cls.__total__ = required, optional, total
 
     def __new__(cls, *args, **kwargs):
         return dict(*args, **kwargs)

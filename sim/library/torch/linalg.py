@@ -1,3 +1,4 @@
+import _tidemark
 import torch
 import torch._C as _C
 
@@ -184,9 +185,9 @@ def pinv(A, *, atol=None, rtol=None, hermitian=False):
 
 
 def solve(A, B, *, left=True):
-    if not left:
-        _C.refuse("solve with left=False is not modelled", "transpose the equation")
-    return torch._linalg_solve(A, B)
+    if A.dim() == 2 and A.is_cuda:
+        _tidemark.note("cuSOLVER's workspaces are taken to be empty: a GPU asks for more")
+    return torch._linalg_solve(A, B, not left)
 
 
 def solve_ex(A, B, *, left=True, check_errors=False):

@@ -247,11 +247,30 @@ void ValueWork::note_made(const Tensor& result, std::size_t which) {
                before_);
 }
 
+void ValueWork::stand_in(const Tensor& result, const Arguments& arguments) {
+  const DrawPlan plan = rule_->draw(arguments, result);
+  constexpr std::int64_t kMostShares = 1024;
+  const std::int64_t most = plan.spec.kind == Draw::kBetween   ? kMostOnDevice
+                            : plan.spec.kind == Draw::kUniform ? kMostShares
+                                                               : 0;
+  if (plan.what != DrawPlan::What::kNumbers || plan.numel > most) return;
+  Generator generator;
+  generator.set_seed(1);
+  Noted noted;
+  noted.is_assumed = true;
+  noted.recipe = generator.draw(plan.spec, plan.dtype, plan.numel);
+  note_in_memory_order(result, std::move(noted), before_);
+}
+
 void ValueWork::note(const OpResult& result, const Arguments& arguments, Generator& generator) {
   if (rule_ == nullptr || result.tensors.empty()) return;
   if (rule_->kind == ValueRule::Kind::kDraw) {
     const Tensor& first = result.tensors.front();
-    if (first.device() == kHost) draw(first, arguments, generator);
+    if (first.device() == kHost) {
+      draw(first, arguments, generator);
+    } else {
+      stand_in(first, arguments);
+    }
     return;
   }
   const bool is_healthy = rule_->kind == ValueRule::Kind::kHealthy && !is_known_;

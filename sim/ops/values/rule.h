@@ -116,6 +116,9 @@ class ValueWork {
 
  private:
   void draw(const Tensor& result, const Arguments& arguments, Generator& generator);
+  /// A device's integers and small uniform numbers: one draw of the host's stands for them where a
+  /// branch hangs on them, which is told.
+  void stand_in(const Tensor& result, const Arguments& arguments);
   void note_made(const Tensor& result, std::size_t which);
 
   const ValueRule* rule_;

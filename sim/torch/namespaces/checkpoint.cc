@@ -28,6 +28,15 @@ class CheckpointFrame final : public lang::HostObject {
         session_(session),
         stop_(std::move(stop)),
         early_stop_(early_stop) {}
+  CheckpointFrame(const CheckpointFrame&) = delete;
+  CheckpointFrame& operator=(const CheckpointFrame&) = delete;
+  /// The function goes first, then what was saved of the arguments, then the others, as the last
+  /// references to them do in PyTorch.
+  ~CheckpointFrame() override {
+    run_again_.reset();
+    saver_.reset();
+    while (!arguments_.empty()) arguments_.pop_back();
+  }
   static bool is(const lang::Object& o) { return o.host_kind() == kCheckpointKind; }
   void traverse(lang::Visitor& visitor) const override {
     HostObject::traverse(visitor);

@@ -31,7 +31,10 @@ void check(Session& session, Numbers& numbers) {
 
 /// What is known of a tensor, for somebody who acts by it.
 std::optional<Numbers> looked_at(Session& session, const Tensor& tensor) {
-  std::optional<Numbers> numbers = session.c.look_at(tensor);
+  const bool is_assumed =
+      tensor->storage && tensor->storage->known() && tensor->storage->known()->is_assumed;
+  std::optional<Numbers> numbers =
+      is_assumed ? ops::known_numbers(tensor) : session.c.look_at(tensor);
   if (!numbers) return numbers;
   if (tensor->storage->known()->is_random && lang::is_asked_by_user(session.interp)) {
     std::string unseeded = unseeded_note(session);

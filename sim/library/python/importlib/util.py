@@ -4,6 +4,10 @@ from importlib._machinery import ModuleSpec, SourceFileLoader, make as _make_spe
 from types import ModuleType
 
 
+# What stands in for these serves the programs that import them; who asks is told that they are not installed.
+_not_installed = frozenset(("matplotlib", "seaborn"))
+
+
 def resolve_name(name, package):
     return _absolute(name, package) if name.startswith(".") else name
 
@@ -17,7 +21,9 @@ def find_spec(name, package=None):
             raise ValueError(f"{name}.__spec__ is None")
         return spec
     found = _tidemark.find_module(name)
-    return None if found is None else _make_spec(name, *found)
+    if found is None or (found[0] is None and name.partition(".")[0] in _not_installed):
+        return None
+    return _make_spec(name, *found)
 
 
 def spec_from_file_location(name, location=None, *, loader=None, submodule_search_locations=None):

@@ -1,5 +1,6 @@
 """the places where a model is quantized; before that they hand on what they get"""
 import _tidemark
+from torch.ao.quantization.fuse_modules import fuse_modules, fuse_modules_qat
 from torch.nn import Module
 
 (
@@ -7,8 +8,6 @@ from torch.nn import Module
     convert,
     default_observer,
     default_weight_observer,
-    fuse_modules,
-    fuse_modules_qat,
     get_default_qconfig,
     prepare,
     prepare_qat,
@@ -21,8 +20,6 @@ from torch.nn import Module
         "convert",
         "default_observer",
         "default_weight_observer",
-        "fuse_modules",
-        "fuse_modules_qat",
         "get_default_qconfig",
         "prepare",
         "prepare_qat",

@@ -1,0 +1,1 @@
+from matplotlib._nothing import __getattr__

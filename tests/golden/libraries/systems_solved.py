@@ -1,0 +1,18 @@
+# Systems of one matrix and of many, from the left and from the right, of a vector, of a batch that is broadcast.
+import torch
+a = torch.randn(16, 16, device="cuda", requires_grad=True)
+b = torch.randn(16, 3, device="cuda", requires_grad=True)
+x = torch.linalg.solve(a, b)
+x.square().sum().backward()
+v = torch.linalg.solve(a.detach(), b.detach()[:, 0])
+c = torch.randn(4, 8, 8, device="cuda"); d = torch.randn(4, 2, 8, device="cuda")
+y = torch.linalg.solve(c, d, left=False)
+z = torch.linalg.solve(c, torch.randn(8, 5, device="cuda"))
+s = torch.linalg.solve_triangular(c.triu(), torch.randn(4, 8, 2, device="cuda"), upper=True)
+g = torch.randn(40, 40, device="cuda", requires_grad=True)
+h = torch.randn(40, device="cuda", requires_grad=True)
+torch.linalg.solve(g, h).sum().backward()
+k = torch.randn(2, 5, 5, device="cuda", requires_grad=True)
+torch.linalg.solve(k, torch.randn(2, 3, 5, device="cuda", requires_grad=True), left=False).sum().backward()
+torch.linalg.solve(torch.randn(3, 6, 6, device="cuda"), torch.randn(3, 6, device="cuda"))
+torch.linalg.solve(torch.randn(16, 16, device="cuda").T, torch.randn(16, 16, device="cuda"))
