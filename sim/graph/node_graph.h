@@ -56,6 +56,7 @@ struct GraphNode {
   /// The checkpointed code that it is part of, by the order of the calls; 0: none. It is computed
   /// again in backward.
   std::uint32_t region = 0;
+  bool is_kept = false;      ///< of a region: the program has its result kept nevertheless
   std::uint8_t numbers = 0;  ///< operands that are Python numbers
   /// How it was called, in text: the arguments that are no tensors. Lives as long as the program.
   std::string_view call{};

@@ -177,7 +177,7 @@ train: {steps: 2, batch: 4, input: [8], target: [], loss: cross_entropy}
             ("run = torch.compile(model, backend='cudagraphs')", "train.py:4:7: error: torch.compile(backend='cudagraphs') is not"),
             ("run = torch.compile(model, mode='max-autotune')", "train.py:4:7: error: torch.compile(mode='max-autotune') is not"),
             ("run = torch.compile(model, mode='reduce-overhead')", "train.py:4:7: error: torch.compile(mode='reduce-overhead')"),
-            ("run = torch.compile(model, options={'shape_padding': True})", "train.py:4:7: error: torch.compile(options=...) is not"),
+            ("run = torch.compile(model, options={'shape_padding': False})", "train.py:4:7: error: torch.compile(options={'shape_padding': False})"),
             ("run = torch.compile(model, backend='aot_eager', dynamic=True)", "train.py:4:7: error: torch.compile(dynamic=True)"),
             ("    for i in range(2): print('x')", "train.py:7:24: error: printing in a loop or a try of compiled code"),
             ("    x = x.to('cpu')", "train.py:7:"),

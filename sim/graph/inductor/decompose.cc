@@ -418,8 +418,7 @@ void Decomposer::add_seeds(NodeId last_part) {
 void Decomposer::convert(NodeId id) {
   const GraphNode& node = in_.nodes[id];
   if (at_[id] != kNoNode) return;
-  builder_.module = node.module;
-  builder_.region = node.region;
+  builder_.follow(node);
   if (node.device.is_cuda()) builder_.device = node.device;
   switch (node.kind) {
     case NodeKind::kInput:

@@ -34,10 +34,17 @@ bool is_narrower(ScalarType a, ScalarType b) {
 }  // namespace
 
 NodeId GraphBuilder::add(GraphNode node) {
-  node.module = module;
-  node.region = region;
+  node.module = module_;
+  node.region = region_;
+  node.is_kept = is_kept_;
   graph_.nodes.push_back(std::move(node));
   return static_cast<NodeId>(graph_.nodes.size() - 1);
+}
+
+void GraphBuilder::follow(const GraphNode& node) {
+  module_ = node.module;
+  region_ = node.region;
+  is_kept_ = node.is_kept;
 }
 
 StorageId GraphBuilder::new_storage() {

@@ -39,12 +39,16 @@ class GraphBuilder {
   NodeId add(GraphNode node);
   StorageId new_storage();
 
-  std::uint32_t module = 0;
-  std::uint32_t region = 0;
+  /// What is added from here on belongs where a node of another graph does.
+  void follow(const GraphNode& node);
+
   ops::Device device = ops::kHost;
 
  private:
   NodeGraph& graph_;
+  std::uint32_t module_ = 0;
+  std::uint32_t region_ = 0;
+  bool is_kept_ = false;
 };
 
 /// The strides of an element-wise result, as TensorIterator gives them.

@@ -149,8 +149,7 @@ void drop_batches_of_one(NodeGraph& joint, std::vector<std::string>& labels,
     }
     // The last of them is found first.
     const std::string number = --left == 0 ? std::string() : fmt::format("_{}", left);
-    builder.module = node.module;
-    builder.region = node.region;
+    builder.follow(node);
     for (NodeId& input : node.inputs) {
       input = builder.squeeze(input, {0});
       names.push_back("squeeze_dim" + number);

@@ -151,6 +151,8 @@ void Capture::begin_op(std::string_view name, const std::vector<const Tensor*>& 
   }
   const bool is_decomposed = decomposes_ && name.ends_with("batch_norm");
   if (is_unknown(name) && !is_decomposed) refuse(name);
+  if (!in_backward_ && !regions_.empty() && regions_.back().policy)
+    regions_.back().fate = regions_.back().policy(name, reads);
   const std::uint64_t settings = settings_of(name, reads);
   push(Scope::Kind::kOp, name, nodes_of(reads));
   scopes_.back().numbers = numbers_among(reads);

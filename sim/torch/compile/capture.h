@@ -25,6 +25,7 @@ class GraphBreaks {
   /// The same; nothing is captured until resume().
   virtual void leave_graph(std::string_view what) = 0;
   virtual void resume() = 0;
+  [[nodiscard]] virtual bool is_capturing() const = 0;
 };
 
 /// Code that runs while this lives is captured: its operators become nodes of a graph, in-place
@@ -56,8 +57,17 @@ class Capture final : public ops::Tracer, public Pretender {
   /// What is captured until it ends is a checkpointed region. False: this is not modelled here.
   bool begin_region() {
     if (!decomposes_) return false;
-    regions_.push_back(++region_count_);
+    regions_.push_back({++region_count_, nullptr});
     return true;
+  }
+  /// What becomes of an operator's results in the region under way.
+  enum class Fate : std::uint8_t { kKept, kFree, kComputedAgain };
+  using Policy =
+      std::function<Fate(std::string_view op, const std::vector<const ops::Tensor*>& reads)>;
+  /// Asked for each operator of the region under way. Source: torch.utils.checkpoint's
+  /// _CachingTorchDispatchMode, compiling.
+  void set_policy(Policy policy) {
+    if (!regions_.empty()) regions_.back().policy = std::move(policy);
   }
   void end_region() { regions_.pop_back(); }
   /// Nothing is captured any longer.
@@ -200,7 +210,12 @@ class Capture final : public ops::Tracer, public Pretender {
   bool decomposes_ = false;
   bool under_autocast_ = false;
   bool in_backward_ = false;
-  std::vector<std::uint32_t> regions_;
+  struct Region {
+    std::uint32_t number = 0;
+    Policy policy;  ///< none: all is computed again
+    Fate fate = Fate::kComputedAgain;
+  };
+  std::vector<Region> regions_;
   std::uint32_t region_count_ = 0;
   std::size_t live_ = 0;
   bool stopped_ = false;

@@ -109,7 +109,10 @@ void Capture::looks_at(const Tensor& tensor) {
 
 NodeId Capture::add_node(GraphNode node) {
   node.module = c_.module_label;
-  node.region = in_backward_ ? 0 : regions_.empty() ? 0 : regions_.back();
+  if (!in_backward_ && !regions_.empty() && regions_.back().fate != Fate::kFree) {
+    node.region = regions_.back().number;
+    node.is_kept = regions_.back().fate == Fate::kKept;
+  }
   graph.nodes.push_back(std::move(node));
   return static_cast<NodeId>(graph.nodes.size() - 1);
 }

@@ -174,8 +174,8 @@ bool are_same(const std::vector<graph::Effect>& a, const std::vector<graph::Effe
 bool are_same(const graph::GraphNode& a, const graph::GraphNode& b) {
   return a.name == b.name && a.kind == b.kind && a.has_parts == b.has_parts &&
          a.is_parameter == b.is_parameter && a.settings == b.settings && a.module == b.module &&
-         a.region == b.region && a.numbers == b.numbers && a.call == b.call && a.dims == b.dims &&
-         a.inputs == b.inputs && a.storage == b.storage && a.sizes == b.sizes &&
+         a.region == b.region && a.is_kept == b.is_kept && a.numbers == b.numbers &&
+         a.call == b.call && a.dims == b.dims && a.inputs == b.inputs && a.storage == b.storage && a.sizes == b.sizes &&
          a.strides == b.strides && a.offset == b.offset && a.dtype == b.dtype &&
          a.device == b.device && are_same(a.effects, b.effects);
 }
@@ -221,9 +221,25 @@ KeptGraph& kept_of(Session& session, const Value& function, std::size_t graph) {
   return static_cast<KeptFunction*>(kept.get())->graphs[graph];
 }
 
+/// Whether the program says that a dimension will be of other sizes. Source:
+/// torch._dynamo.mark_dynamic.
+bool is_marked(Session& session, const Tensor& tensor, std::size_t dim) {
+  if (tensor->wrapper == nullptr) return false;
+  lang::Interp& interp = session.interp;
+  const Value marked =
+      interp.find_attr(session.wrap(tensor), interp.intern("_dynamo_dynamic_indices"));
+  const auto* dims = marked.as<lang::Set>();
+  if (dims == nullptr) return false;
+  const auto& entries = dims->table.entries();
+  return std::any_of(entries.begin(), entries.end(), [&](const auto& entry) {
+    return entry.key.is_int() && entry.key.as_int() == static_cast<std::int64_t>(dim);
+  });
+}
+
 /// Whether code is compiled for other sizes too. A size of 1 is always by itself. Source: torch's
 /// automatic_dynamic_shapes.
-bool is_for_others(KeptGraph& kept, ForSizes sizes, const ops::TensorList& arguments) {
+bool is_for_others(Session& session, KeptGraph& kept, ForSizes sizes,
+                   const ops::TensorList& arguments) {
   if (sizes != ForSizes::kAutomatic) return sizes == ForSizes::kOthersToo;
   std::vector<ops::Dims> now;
   for (const Tensor& tensor : arguments) now.push_back(tensor.sizes());
@@ -234,6 +250,7 @@ bool is_for_others(KeptGraph& kept, ForSizes sizes, const ops::TensorList& argum
     if (now[i].size() != kept.sizes[i].size()) continue;
     kept.are_others[i].resize(now[i].size());
     for (std::size_t dim = 0; dim < now[i].size(); ++dim) {
+      if (is_marked(session, arguments[i], dim)) kept.has_changed = kept.are_others[i][dim] = true;
       if (now[i][dim] == kept.sizes[i][dim]) continue;
       const bool is_single = now[i][dim] < 2 || kept.sizes[i][dim] < 2;
       is_alone = is_alone || is_single;
@@ -305,7 +322,7 @@ class CompiledRun final : public GraphBreaks {
   bool break_graph(std::string_view what) override;
   void leave_graph(std::string_view what) override;
   void resume() override;
-  [[nodiscard]] bool is_capturing() const { return is_capturing_; }
+  [[nodiscard]] bool is_capturing() const override { return is_capturing_; }
 
  private:
   [[nodiscard]] const lang::Frame* own_frame() const;
@@ -396,7 +413,7 @@ std::shared_ptr<const InductorCode> CompiledRun::by_inductor(const Compiled& com
   const auto& device = session_.c.spec();
   KeptCode fresh;
   KeptGraph& of_function = kept_of(session_, function_, captures_.size());
-  const bool is_dynamic = is_for_others(of_function, sizes_, arguments_);
+  const bool is_dynamic = is_for_others(session_, of_function, sizes_, arguments_);
   KeptCode& known = has_backward ? of_function.code : of_function.without_backward;
   KeptCode& kept = is_dynamic ? known : fresh;
   kept.is_dynamic = is_dynamic;
@@ -511,6 +528,11 @@ void CompiledRun::run(const std::shared_ptr<const Compiled>& compiled,
 
 }  // namespace
 
+GraphBreaks* code_under_way(Session& session) {
+  const auto& runs = runs_of(session).runs;
+  return runs.empty() ? nullptr : runs.back();
+}
+
 Value call_compiled(Session& session, Backend backend, ForSizes sizes, const Value& function,
                     lang::CallArgs& args) {
   const auto& under_way = runs_of(session).runs;
@@ -525,58 +547,6 @@ Value call_compiled(Session& session, Backend backend, ForSizes sizes, const Val
   Value value = session.interp.call(function, args);
   run.end(value);
   return value;
-}
-
-void add_compiling(Session& session, lang::Module& module) {
-  module.set(session.interp.intern("call_compiled"),
-             session.interp.raw_function(
-                 "call_compiled", [s = &session](lang::Interp& in, lang::CallArgs& args) -> Value {
-                   if (args.positional < 3) in.type_error("expected a function to call");
-                   const auto* name = args.values[0].as<lang::Str>();
-                   const bool is_inductor = name != nullptr && name->text() == "inductor";
-                   const ForSizes sizes = args.values[1].is_none()   ? ForSizes::kAutomatic
-                                          : in.truth(args.values[1]) ? ForSizes::kOthersToo
-                                                                     : ForSizes::kOwn;
-                   const Value function = args.values[2];
-                   lang::CallArgs rest{args.values + 3, args.positional - 3, args.keywords,
-                                       args.keyword_count, false};
-                   return call_compiled(*s, is_inductor ? Backend::kInductor : Backend::kAotEager,
-                                        sizes, function, rest);
-                 }));
-  const auto region = [&](std::string_view name, std::string_view signature, bool begins) {
-    module.set(
-        session.interp.intern(name),
-        session.interp.function(signature, [s = &session, begins](lang::Interp&, lang::Arguments&) {
-          auto* capture = dynamic_cast<Capture*>(s->c.tracer);
-          if (capture == nullptr) return Value::boolean(false);
-          if (begins) return Value::boolean(capture->begin_region());
-          capture->end_region();
-          return Value::boolean(true);
-        }));
-  };
-  // Between these a program runs as eager has it: leave_graph tells whether it was captured before.
-  module.set(session.interp.intern("leave_graph"),
-             session.interp.function(
-                 "leave_graph(what)", [s = &session](lang::Interp&, lang::Arguments& a) {
-                   const auto& under_way = runs_of(*s).runs;
-                   const bool leaves = !under_way.empty() && under_way.back()->is_capturing();
-                   if (leaves) under_way.back()->leave_graph(a.text(0));
-                   return Value::boolean(leaves);
-                 }));
-  module.set(
-      session.interp.intern("enter_graph"),
-      session.interp.function("enter_graph()", [s = &session](lang::Interp&, lang::Arguments&) {
-        const auto& under_way = runs_of(*s).runs;
-        if (!under_way.empty()) under_way.back()->resume();
-        return Value::none();
-      }));
-  region("begin_checkpointed", "begin_checkpointed()", true);
-  region("end_checkpointed", "end_checkpointed()", false);
-  module.set(
-      session.interp.intern("is_compiling"),
-      session.interp.function("is_compiling()", [s = &session](lang::Interp&, lang::Arguments&) {
-        return Value::boolean(s->c.tracer != nullptr);
-      }));
 }
 
 }  // namespace tidemark::torch

@@ -5,6 +5,8 @@
 
 namespace tidemark::torch {
 
+class GraphBreaks;
+
 /// What torch.compile's backend makes of captured code.
 enum class Backend : std::uint8_t { kAotEager, kInductor };
 
@@ -19,7 +21,11 @@ enum class ForSizes : std::uint8_t { kAutomatic, kOwn, kOthersToo };
 lang::Value call_compiled(Session& session, Backend backend, ForSizes sizes,
                           const lang::Value& function, lang::CallArgs& args);
 
-/// torch._C.call_compiled(backend, function, *args, **kwargs).
+/// The innermost call of compiled code; null: there is none.
+GraphBreaks* code_under_way(Session& session);
+
+/// torch._C.call_compiled(backend, dynamic, function, *args, **kwargs), and what else compiling
+/// has. (namespaces/compiling.cc)
 void add_compiling(Session& session, lang::Module& module);
 
 }  // namespace tidemark::torch

@@ -5,7 +5,18 @@ from torch.compiler import _nothing
 from torch._dynamo.eval_frame import OptimizedModule, optimize
 
 
-def mark_dynamic(t, index=None, **options):
+def mark_dynamic(t, index, **options):
+    """code is compiled for other sizes of these dimensions from the first call on"""
+    if isinstance(index, (list, tuple)):
+        for each in index:
+            mark_dynamic(t, each)
+        return
+    if not hasattr(t, "_dynamo_dynamic_indices"):
+        t._dynamo_dynamic_indices = set()
+    t._dynamo_dynamic_indices.add(index)
+
+
+def mark_static(t, index=None, **options):
     pass
 
 
@@ -14,6 +25,6 @@ def graph_break(msg=""):
         _C.enter_graph()
 
 
-mark_static = mark_unbacked = maybe_mark_dynamic = mark_static_address = mark_dynamic
+mark_unbacked = maybe_mark_dynamic = mark_static_address = mark_static
 reset_code_caches = _nothing
 forbid_in_graph = disallow_in_graph = disable

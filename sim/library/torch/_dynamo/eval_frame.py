@@ -24,6 +24,31 @@ _IS_MODELLED = "compiled code is modelled as inductor of PyTorch 2.11 does, cach
 _MODELLED = ("aot_eager", "inductor")
 
 
+# Options of inductor, and the values with which memory is what it is without them: their defaults, and what
+# only tells, checks or tunes kernels.
+_EITHER = (True, False)
+_WITHOUT_EFFECT = {
+    "allow_buffer_reuse": (True,),
+    "comprehensive_padding": (True,),
+    "coordinate_descent_tuning": _EITHER,
+    "debug": _EITHER,
+    "epilogue_fusion": _EITHER,
+    "fallback_random": (False,),
+    "layout_optimization": (True,),
+    "max_autotune": (False,),
+    "max_autotune_gemm": (False,),
+    "max_autotune_pointwise": _EITHER,
+    "pattern_matcher": (True,),
+    "reorder_for_peak_memory": (True,),
+    "shape_padding": (True,),
+    "size_asserts": _EITHER,
+    "trace.enabled": _EITHER,
+    "trace.graph_diagram": _EITHER,
+    "triton.cudagraphs": (False,),
+    "triton.unique_kernel_names": _EITHER,
+}
+
+
 class OptimizedModule(torch.nn.Module):
     """a module beside a compiled one, whose attributes are that module's own"""
 
@@ -135,8 +160,9 @@ def optimize(backend="inductor", *, nopython=False, guard_filter_fn=None, disabl
         _C.refuse(f"torch.compile(backend={backend!r}) is not modelled", _WAY_OUT)
     if mode not in (None, "default"):
         _C.refuse(f"torch.compile(mode={mode!r}) is not modelled", _WAY_OUT)
-    if options:
-        _C.refuse("torch.compile(options=...) is not modelled", _WAY_OUT)
+    for name, value in (options or {}).items():
+        if value not in _WITHOUT_EFFECT.get(name.replace("-", "_"), ()):
+            _C.refuse(f"torch.compile(options={{{name!r}: {value!r}}}) is not modelled", _WAY_OUT)
     if dynamic and backend != "inductor":
         _C.refuse("torch.compile(dynamic=True) is not modelled", _WAY_OUT)
     if backend == "inductor":

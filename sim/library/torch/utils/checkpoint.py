@@ -97,14 +97,18 @@ class SelectiveCheckpointContext:
 class _Selective:
     """a region's run, the first or the second, of which operators' results are kept"""
 
-    def __init__(self, kept, is_again):
-        self._kept, self._is_again = kept, is_again
+    def __init__(self, policy, kept, is_again):
+        self._policy, self._kept, self._is_again = policy, kept, is_again
+        self._is_compiled = False
 
     def __enter__(self):
-        self._kept.enter(self._is_again)
+        self._is_compiled = not self._is_again and _C.set_policy(self._policy)
+        if not self._is_compiled:
+            self._kept.enter(self._is_again)
 
     def __exit__(self, *error):
-        self._kept.exit()
+        if not self._is_compiled:
+            self._kept.exit()
         return False
 
 
@@ -120,15 +124,19 @@ def create_selective_checkpoint_contexts(policy_fn_or_list, allow_cache_entry_mu
 
     aten, must_save, prefer_save = torch.ops.aten, CheckpointPolicy.MUST_SAVE, CheckpointPolicy.PREFER_SAVE
 
-    def decide(name, tensors, is_again):  # of every operator in the region
+    def policy_of(name, tensors, is_again):
         op = getattr(aten, name).default
         policy = policy_fn(SelectiveCheckpointContext(is_recompute=is_again), op, *tensors)
         if isinstance(policy, bool):
-            return policy
+            return must_save if policy else CheckpointPolicy.PREFER_RECOMPUTE
+        return policy
+
+    def decide(name, tensors, is_again):  # of every operator in the region
+        policy = policy_of(name, tensors, is_again)
         return policy is must_save or policy is prefer_save
 
     kept = _C.KeptResults(decide)
-    return _Selective(kept, False), _Selective(kept, True)
+    return tuple(_Selective(lambda op, tensors: policy_of(op, tensors, False).value, kept, again) for again in (False, True))
 
 
 class _Plain:
@@ -169,10 +177,12 @@ def _without_reentrant(function, early_stop, context_fn, args, kwargs):
 
 def checkpoint(function, *args, use_reentrant=None, context_fn=None, determinism_check="default", debug=False,
                early_stop=True, preserve_rng_state=True, **kwargs):
-    if context_fn is None and _C.begin_checkpointed():
+    if _C.begin_checkpointed():
         # Compiled code: the partitioner computes it again.
+        forward_context, _ = (context_fn or noop_context_fn)()
         try:
-            return function(*args, **kwargs)
+            with forward_context:
+                return function(*args, **kwargs)
         finally:
             _C.end_checkpointed()
     if use_reentrant is None:

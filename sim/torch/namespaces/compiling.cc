@@ -1,0 +1,98 @@
+// What torch.compile and checkpointing ask of compiled code.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/torch/compile/capture.h"
+#include "sim/torch/compile/compiled_call.h"
+#include "sim/torch/namespaces/torch_c.h"
+#include "sim/torch/tensors/tensor_object.h"
+
+namespace tidemark::torch {
+
+using lang::Value;
+using ops::Tensor;
+
+namespace {
+
+/// As torch.utils.checkpoint's CheckpointPolicy numbers them.
+Capture::Fate fate_of(std::int64_t policy) {
+  return policy == 0   ? Capture::Fate::kKept
+         : policy == 1 ? Capture::Fate::kFree
+                       : Capture::Fate::kComputedAgain;
+}
+
+}  // namespace
+
+void add_compiling(Session& session, lang::Module& module) {
+  module.set(session.interp.intern("call_compiled"),
+             session.interp.raw_function(
+                 "call_compiled", [s = &session](lang::Interp& in, lang::CallArgs& args) -> Value {
+                   if (args.positional < 3) in.type_error("expected a function to call");
+                   const auto* name = args.values[0].as<lang::Str>();
+                   const bool is_inductor = name != nullptr && name->text() == "inductor";
+                   const ForSizes sizes = args.values[1].is_none()   ? ForSizes::kAutomatic
+                                          : in.truth(args.values[1]) ? ForSizes::kOthersToo
+                                                                     : ForSizes::kOwn;
+                   const Value function = args.values[2];
+                   lang::CallArgs rest{args.values + 3, args.positional - 3, args.keywords,
+                                       args.keyword_count, false};
+                   return call_compiled(*s, is_inductor ? Backend::kInductor : Backend::kAotEager,
+                                        sizes, function, rest);
+                 }));
+  const auto region = [&](std::string_view name, std::string_view signature, bool begins) {
+    module.set(
+        session.interp.intern(name),
+        session.interp.function(signature, [s = &session, begins](lang::Interp&, lang::Arguments&) {
+          auto* capture = dynamic_cast<Capture*>(s->c.tracer);
+          if (capture == nullptr) return Value::boolean(false);
+          if (begins) return Value::boolean(capture->begin_region());
+          capture->end_region();
+          return Value::boolean(true);
+        }));
+  };
+  // Between these a program runs as eager has it: leave_graph tells whether it was captured before.
+  module.set(session.interp.intern("leave_graph"),
+             session.interp.function(
+                 "leave_graph(what)", [s = &session](lang::Interp&, lang::Arguments& a) {
+                   GraphBreaks* code = code_under_way(*s);
+                   const bool leaves = code != nullptr && code->is_capturing();
+                   if (leaves) code->leave_graph(a.text(0));
+                   return Value::boolean(leaves);
+                 }));
+  module.set(
+      session.interp.intern("enter_graph"),
+      session.interp.function("enter_graph()", [s = &session](lang::Interp&, lang::Arguments&) {
+        if (GraphBreaks* code = code_under_way(*s)) code->resume();
+        return Value::none();
+      }));
+  region("begin_checkpointed", "begin_checkpointed()", true);
+  region("end_checkpointed", "end_checkpointed()", false);
+  // Of the checkpointed code under way: what becomes of each operator's results. False: nothing is
+  // compiled.
+  module.set(
+      session.interp.intern("set_policy"),
+      session.interp.function(
+          "set_policy(policy)", [s = &session](lang::Interp&, lang::Arguments& a) {
+            auto* capture = dynamic_cast<Capture*>(s->c.tracer);
+            if (capture == nullptr) return Value::boolean(false);
+            capture->set_policy([s, policy = Value(a[0])](
+                                    std::string_view op, const std::vector<const Tensor*>& reads) {
+              std::vector<Value> tensors;
+              for (const Tensor* read : reads) tensors.push_back(s->wrap(*read));
+              lang::Interp& in = s->interp;
+              const Value chosen =
+                  in.call(policy, {in.str(std::string(op)), in.tuple(std::move(tensors))});
+              return fate_of(chosen.as_int());
+            });
+            return Value::boolean(true);
+          }));
+  module.set(
+      session.interp.intern("is_compiling"),
+      session.interp.function("is_compiling()", [s = &session](lang::Interp&, lang::Arguments&) {
+        return Value::boolean(s->c.tracer != nullptr);
+      }));
+}
+
+}  // namespace tidemark::torch
