@@ -24,7 +24,7 @@ FLOORS = {
     "format": "base program alloc",
     "lang": "base",
     "library": "base lang",
-    "ops": "base",
+    "ops": "base yaml",
     "graph": "base ops",
     "torch": "base program lang library ops graph",
     "run": "base program alloc engine timeline device format yaml lang library ops graph torch",

@@ -30,6 +30,7 @@ class CatalogueCommand final : public Command {
                                                 : std::numeric_limits<std::size_t>::max();
     const TextStyle style{width, out.colour()};
     out.write(results_table(catalogue_.table(part, is_for_people), format, style));
+    if (is_for_people && catalogue_.about_one != nullptr) out.write(catalogue_.about_one(part));
     return ExitCode::kDone;
   }
 

@@ -13,6 +13,8 @@ struct Catalogue {
   std::string_view part;  ///< what a word after the command picks
   std::vector<ExampleSpec> examples;
   ResultsTable (*table)(std::string_view part, bool is_for_people);
+  /// What people read below the table about one thing, by its whole name; null: nothing.
+  std::string (*about_one)(std::string_view name) = nullptr;
 };
 
 std::unique_ptr<Command> catalogue_command(Catalogue catalogue);

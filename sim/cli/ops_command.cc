@@ -10,11 +10,14 @@ std::unique_ptr<Command> make_ops_command() {
        "Where: torch is torch.NAME, F torch.nn.functional.NAME, method x.NAME. Types: operand "
        "is a tensor or a number, ? allows None. An option that is not here is refused. What "
        "PyTorch has in Python (modules, optimizers, composed functions) runs as such and is "
-       "not in the table; docs/language.md tells more.",
+       "not in the table; docs/language.md tells more. The whole name of an element-wise operator "
+       "prints its record too: what it makes, what autograd keeps, its gradients.",
        "only those with this in their name",
-       {{"tidemark ops softmax", "the operators with softmax in their name"},
+       {{"tidemark ops tanh", "the operator tanh, and its record"},
+        {"tidemark ops softmax", "the operators with softmax in their name"},
         {"tidemark ops --format csv", "all, with the source of each rule"}},
-       &op_table});
+       &op_table,
+       &op_record_text});
 }
 
 }  // namespace tidemark::cli

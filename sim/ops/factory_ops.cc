@@ -146,20 +146,17 @@ OpResult triangle_indices(Arguments& a) {
   return make(a, kLower ? "tril_indices" : "triu_indices", {2, count}, ScalarType::kInt64, 3);
 }
 
-constexpr PointwiseRule kZero{"zero_", "ZeroBackward0", "", "", "z"};
-constexpr PointwiseRule kRandom{"random_", "RandomBackward0", "", "", "z"};
-
 OpResult overwrite(Arguments& a, const PointwiseRule& rule) {
   return apply_in_place(a.context(), rule, a.tensor(0));
 }
 
 OpResult zero(Arguments& a) {
-  if (!a.tensor(0).is_sparse()) return overwrite(a, kZero);
+  if (!a.tensor(0).is_sparse()) return overwrite(a, pointwise_rule("zero_"));
   clear_sparse_in_place(a.context(), a.tensor(0));
   return a.tensor(0);
 }
 
-OpResult random_values(Arguments& a) { return overwrite(a, kRandom); }
+OpResult random_values(Arguments& a) { return overwrite(a, pointwise_rule("random_")); }
 
 /// What NAME(..., out=tensor) does to a tensor of the result's size.
 OpResult fill(Context& c, std::string_view name, const Dims& sizes, const Tensor& out) {

@@ -14,99 +14,43 @@ namespace tidemark::ops {
 
 Tensor number_tensor(Context& c, ScalarType type) { return c.number(type); }
 
-namespace {
-
-BackwardFunction add_backward(double alpha, const Tensor& self, const Tensor& other) {
-  return [alpha, t0 = self.dtype(), t1 = other.dtype()](Backward& b) {
-    if (b.needs(1)) {
-      b.grads[1] = real_gradient(alpha == 1 ? b.grad() : pointwise(b.c, {&b.grad()}), t1);
-    }
-    if (b.needs(0)) b.grads[0] = real_gradient(b.grad(), t0);
-  };
-}
-
-BackwardFunction sub_backward(double alpha, const Tensor& self, const Tensor& other) {
-  return [alpha, t0 = self.dtype(), t1 = other.dtype()](Backward& b) {
-    if (b.needs(1)) {
-      const Tensor negative = pointwise(b.c, {&b.grad()});
-      b.grads[1] = real_gradient(alpha == 1 ? negative : pointwise(b.c, {&negative}), t1);
-    }
-    if (b.needs(0)) b.grads[0] = real_gradient(b.grad(), t0);
-  };
-}
-
-constexpr PointwiseRule kDiv{"div",       "DivBackward0",    "", "", "gojb",
-                             "sobobjgfv", ResultKind::kFloat};
-constexpr PointwiseRule kDivRounded{"div", "DivBackward2", "", "", "z", "z"};
-constexpr PointwiseRule kPowNumber{
-    "pow", "PowBackward0", "", "", "gs1b1bb", "", ResultKind::kPromote, CastPolicy::kFp32};
-constexpr PointwiseRule kPowZero{
-    "pow", "PowBackward0", "", "", "sf", "", ResultKind::kPromote, CastPolicy::kFp32};
-// The exponent is saved, whatever its gradient takes.
-constexpr PointwiseRule kPowOfNumber{
-    "pow", "PowBackward2", "", "", "smr1bgv", "", ResultKind::kPromote, CastPolicy::kFp32, true, {},
-    true};
-constexpr PointwiseRule kPowOfZero{"pow",
-                                   "PowBackward2",
-                                   "",
-                                   "",
-                                   "r1b0s1cwgv",
-                                   "",
-                                   ResultKind::kPromote,
-                                   CastPolicy::kFp32,
-                                   true,
-                                   {},
-                                   true};
-constexpr PointwiseRule kXlogyNumber{"xlogy", "XlogyBackward2",  "", "", "g1bs1cmk",
-                                     "",      ResultKind::kFloat};
-// The input is saved, whatever its gradient takes.
-constexpr PointwiseRule kXlogyPositive{"xlogy", "XlogyBackward2",  "", "", "smg1b",
-                                       "",      ResultKind::kFloat};
-constexpr PointwiseRule kXlogyOfNumber{"xlogy", "XlogyBackward1",  "", "", "g1bsb",
-                                       "",      ResultKind::kFloat};
-constexpr PointwiseRule kXlog1pyNumber{
-    "special_xlog1py", "SpecialXlog1PyBackward2", "", "", "g1bs1cmk", "", ResultKind::kFloat};
-constexpr PointwiseRule kXlog1pyAbove{
-    "special_xlog1py", "SpecialXlog1PyBackward2", "", "", "smg1b", "", ResultKind::kFloat};
-constexpr PointwiseRule kXlog1pyOfNumber{
-    "special_xlog1py", "SpecialXlog1PyBackward1", "", "", "s1bg1bv", "", ResultKind::kFloat};
-constexpr PointwiseRule kPolygamma{"polygamma", "PolygammaBackward0", "", "", "sfgv",
-                                   "",          ResultKind::kFloat};
-constexpr PointwiseRule kClampBoth{"clamp", "ClampBackward1", "", "", "0s1cs1cmgw"};
-constexpr PointwiseRule kClampOne{"clamp", "ClampBackward1", "", "", "0s1cgw"};
-constexpr PointwiseRule kClampMin{"clamp_min", "ClampMinBackward0", "", "", "0s1cgw"};
-
-}  // namespace
-
 Tensor add(Context& c, const Tensor& self, const Tensor& other, double alpha) {
-  Op op(c, "add", "AddBackward0", {&self, &other});
-  return op.result(pointwise(c, {&self, &other}), add_backward(alpha, self, other));
+  static const PointwiseRule& rule = pointwise_rule("add.Tensor");
+  return apply(c, rule, self, other, alpha);
 }
 
 Tensor add_(Context& c, const Tensor& self, const Tensor& other, double alpha) {
+  static const PointwiseRule& rule = pointwise_rule("add_");
   if (self.is_sparse() && other.is_sparse()) {
     const LabelScope label(c, "add_");
     add_sparse_in_place(c, self, other);
     return self;
   }
-  Op op(c, "add_", "AddBackward0", {&self, &other});
-  check_in_place(c, self, {&other});
-  return op.in_place(self, add_backward(alpha, self, other));
+  return apply_in_place(c, rule, self, other, alpha);
 }
 
 Tensor sub(Context& c, const Tensor& self, const Tensor& other, double alpha) {
-  Op op(c, "sub", "SubBackward0", {&self, &other});
-  return op.result(pointwise(c, {&self, &other}), sub_backward(alpha, self, other));
+  static const PointwiseRule& rule = pointwise_rule("sub.Tensor");
+  return apply(c, rule, self, other, alpha);
 }
 
 Tensor sub_(Context& c, const Tensor& self, const Tensor& other, double alpha) {
-  Op op(c, "sub_", "SubBackward0", {&self, &other});
-  check_in_place(c, self, {&other});
-  return op.in_place(self, sub_backward(alpha, self, other));
+  static const PointwiseRule& rule = pointwise_rule("sub_");
+  return apply_in_place(c, rule, self, other, alpha);
 }
 
+namespace {
+
+const PointwiseRule& division(std::string_view rounding) {
+  static const PointwiseRule& plain = pointwise_rule("div.Tensor");
+  static const PointwiseRule& rounded = pointwise_rule("div.Tensor_mode");
+  return rounding.empty() ? plain : rounded;
+}
+
+}  // namespace
+
 Tensor div(Context& c, const Tensor& self, const Tensor& other, std::string_view rounding) {
-  return apply(c, rounding.empty() ? kDiv : kDivRounded, self, other);
+  return apply(c, division(rounding), self, other);
 }
 
 Tensor div_(Context& c, const Tensor& self, const Tensor& other, std::string_view rounding) {
@@ -114,39 +58,43 @@ Tensor div_(Context& c, const Tensor& self, const Tensor& other, std::string_vie
     throw OpError(fmt::format("result type Float can't be cast to the desired output type {}",
                               info(self.dtype()).name));
   }
-  return apply_in_place(c, rounding.empty() ? kDiv : kDivRounded, self, other);
+  return apply_in_place(c, division(rounding), self, other);
 }
 
 Tensor pow(Context& c, const Tensor& self, const Tensor& number, double exponent) {
-  return apply(c, exponent == 0 ? kPowZero : kPowNumber, self, number);
+  static const PointwiseRule& rule = pointwise_rule("pow.Tensor_Scalar");
+  return apply(c, rule, self, number, exponent);
 }
 Tensor pow_(Context& c, const Tensor& self, const Tensor& number, double exponent) {
-  return apply_in_place(c, exponent == 0 ? kPowZero : kPowNumber, self, number);
+  static const PointwiseRule& rule = pointwise_rule("pow.Tensor_Scalar");
+  return apply_in_place(c, rule, self, number, exponent);
 }
 Tensor pow_of_number(Context& c, const Tensor& number, double base, const Tensor& exponent) {
-  Tensor out = apply(c, base == 0 ? kPowOfZero : kPowOfNumber, exponent, number);
+  static const PointwiseRule& rule = pointwise_rule("pow.Scalar");
+  Tensor out = apply(c, rule, exponent, number, base);
   // The base goes to the device as a scalar of its own type: int64 or float64.
   if (base != 1) c.scratch(8, out.device());
   return out;
 }
 
 Tensor xlogy(Context& c, const Tensor& self, const Tensor& number, double value) {
-  return apply(c, value > 0 ? kXlogyPositive : kXlogyNumber, self, number);
+  return apply(c, pointwise_rule("xlogy.Scalar_Other"), self, number, value);
 }
 Tensor xlogy_of_number(Context& c, const Tensor& number, const Tensor& other) {
-  return apply(c, kXlogyOfNumber, other, number);
+  return apply(c, pointwise_rule("xlogy.Scalar_Self"), other, number);
 }
-
 Tensor xlogy_(Context& c, const Tensor& self, const Tensor& number, double value) {
-  return apply_in_place(c, value > 0 ? kXlogyPositive : kXlogyNumber, self, number);
+  return apply_in_place(c, pointwise_rule("xlogy.Scalar_Other"), self, number, value);
 }
 Tensor xlog1py(Context& c, const Tensor& self, const Tensor& number, double value) {
-  return apply(c, value > -1 ? kXlog1pyAbove : kXlog1pyNumber, self, number);
+  return apply(c, pointwise_rule("special_xlog1py.other_scalar"), self, number, value);
 }
 Tensor xlog1py_of_number(Context& c, const Tensor& number, const Tensor& other) {
-  return apply(c, kXlog1pyOfNumber, other, number);
+  return apply(c, pointwise_rule("special_xlog1py.self_scalar"), other, number);
 }
-Tensor polygamma(Context& c, const Tensor& self) { return apply(c, kPolygamma, self); }
+Tensor polygamma(Context& c, const Tensor& self) {
+  return apply(c, pointwise_rule("polygamma"), self);
+}
 
 Tensor where(Context& c, const Tensor& condition, const Tensor& self, const Tensor& other) {
   if (condition.dtype() != ScalarType::kBool && condition.dtype() != ScalarType::kUInt8) {
@@ -225,10 +173,10 @@ Tensor masked_fill_(Context& c, const Tensor& self, const Tensor& mask, const Te
 }
 
 Tensor clamp(Context& c, const Tensor& self, bool has_min, bool has_max) {
-  return apply(c, has_min && has_max ? kClampBoth : kClampOne, self);
+  return apply(c, pointwise_rule(has_min && has_max ? "clamp" : "clamp.one_bound"), self);
 }
 Tensor clamp_(Context& c, const Tensor& self, bool has_min, bool has_max) {
-  return apply_in_place(c, has_min && has_max ? kClampBoth : kClampOne, self);
+  return apply_in_place(c, pointwise_rule(has_min && has_max ? "clamp" : "clamp.one_bound"), self);
 }
 namespace {
 
@@ -359,8 +307,12 @@ Tensor clamp_tensors(Context& c, const Tensor& self, const Tensor& min, const Te
                                                                : clamp_tensors_backward);
 }
 
-Tensor clamp_min(Context& c, const Tensor& self) { return apply(c, kClampMin, self); }
-Tensor clamp_min_(Context& c, const Tensor& self) { return apply_in_place(c, kClampMin, self); }
+Tensor clamp_min(Context& c, const Tensor& self) {
+  return apply(c, pointwise_rule("clamp_min"), self);
+}
+Tensor clamp_min_(Context& c, const Tensor& self) {
+  return apply_in_place(c, pointwise_rule("clamp_min"), self);
+}
 
 namespace {
 

@@ -14,6 +14,7 @@
 #include "sim/device/device.h"
 #include "sim/device/device_names.h"
 #include "sim/library/library.h"
+#include "sim/ops/op_record.h"
 #include "sim/ops/registry.h"
 #include "sim/ops/releases.h"
 #include "sim/study/catalogue/describe.h"
@@ -215,6 +216,17 @@ ResultsTable op_table(std::string_view part, bool is_for_people) {
   }
   require_rows(table, part, "operator", names);
   return table;
+}
+
+std::string op_record_text(std::string_view name) {
+  std::string out;
+  for (const ops::OpRecord& record : ops::op_records()) {
+    if (record.op != name) continue;
+    out += fmt::format("\n# {}:{}; {}\n{}", record.file, record.line, record.source, record.text);
+    if (!record.not_modelled.empty())
+      out += fmt::format("# Not modelled: {}\n", record.not_modelled);
+  }
+  return out;
 }
 
 ResultsTable model_table(std::string_view part, bool /*is_for_people*/) {

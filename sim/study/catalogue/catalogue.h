@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "sim/study/tables/results_table.h"
@@ -15,6 +16,9 @@ ResultsTable device_table(std::string_view part, bool is_for_people);
 /// Operators with their signatures, an overload a row, by name. Those that torch's own modules
 /// alone call are left out.
 ResultsTable op_table(std::string_view part, bool is_for_people);
+/// The records of the operator of that name (sim/ops/records) as they are written, each under the
+/// place where it stands and the rule that it follows; empty: it has none.
+std::string op_record_text(std::string_view name);
 /// What PyTorch's releases do differently, a behaviour a row, by operator or library. `part` is of
 /// their names.
 ResultsTable release_table(std::string_view part, bool is_for_people);

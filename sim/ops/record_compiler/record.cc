@@ -1,0 +1,258 @@
+#include "sim/ops/record_compiler/record.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <deque>
+#include <utility>
+
+#include "sim/base/problem.h"
+#include "sim/yaml/yaml.h"
+#include "sim/yaml/yaml_fields.h"
+
+namespace tidemark::ops::records {
+
+namespace {
+
+using yaml::Entry;
+using yaml::Fields;
+using yaml::Node;
+
+[[noreturn]] void fail(const SourceSpan& at, std::string message) {
+  throw InputError(Problem{at, {}, std::move(message), {}});
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+std::vector<std::string> split(std::string_view text, char by) {
+  std::vector<std::string> out;
+  while (!text.empty()) {
+    const std::size_t end = text.find(by);
+    out.emplace_back(trimmed(text.substr(0, end)));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return out;
+}
+
+Parameter read_parameter(std::string_view text) {
+  Parameter out;
+  const std::size_t blank = text.find(' ');
+  if (blank == std::string_view::npos) {  // "*"
+    out.type = text;
+    return out;
+  }
+  std::string type(text.substr(0, blank));
+  std::string_view name = text.substr(blank + 1);
+  const std::size_t equals = name.find('=');
+  if (equals != std::string_view::npos) {
+    out.rest = name.substr(equals);
+    name = name.substr(0, equals);
+  }
+  out.name = name;
+  using Kind = Parameter::Kind;
+  if (type == "Tensor") {
+    out.kind = Kind::kTensor;
+  } else if (type == "Tensor|Scalar") {
+    out.kind = Kind::kOperand;
+    type = "operand";
+  } else if (type == "Scalar" || type == "Scalar?") {
+    out.kind = Kind::kNumber;
+    type = type == "Scalar" ? "number" : "number?";
+  }
+  out.type = std::move(type);
+  return out;
+}
+
+/// "tanh.out(Tensor self, Scalar x=1) -> Tensor".
+void read_schema(const Node& node, Record& record) {
+  const std::string_view schema = node.text;
+  const std::size_t open = schema.find('(');
+  const std::size_t close = schema.rfind(')');
+  if (open == std::string_view::npos || close == std::string_view::npos) {
+    fail(node.at, "expected NAME(TYPE NAME, ...) -> Tensor");
+  }
+  if (trimmed(schema.substr(close + 1)) != "-> Tensor") fail(node.at, "expected '-> Tensor'");
+  record.name = schema.substr(0, open);
+  record.label = record.name.substr(0, record.name.find('.'));
+  for (const std::string& each : split(schema.substr(open + 1, close - open - 1), ','))
+    record.parameters.push_back(read_parameter(each));
+  if (record.tensors().empty()) fail(node.at, "expected a Tensor among the parameters");
+}
+
+/// PyTorch's own: "log1p" is Log1PBackward0, "special_i0e" SpecialI0EBackward0.
+std::string node_name(std::string_view label) {
+  std::string out;
+  bool starts = true;
+  for (const char c : label) {
+    const bool is_letter = std::isalpha(static_cast<unsigned char>(c)) != 0;
+    if (c != '_') {
+      out +=
+          starts && is_letter ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+    }
+    starts = !is_letter;
+  }
+  return out + "Backward0";
+}
+
+Version read_version(const Node& at, std::string_view text) {
+  const std::vector<std::string> parts = split(text, '.');
+  if (parts.size() != 2) fail(at.at, "expected releases as '2.4 to 2.13'");
+  const auto number = [](const std::string& part) {
+    return static_cast<std::uint8_t>(std::stoi(part));
+  };
+  return {number(parts[0]), number(parts[1])};
+}
+
+Releases read_releases(const Node& node) {
+  const std::string_view text = node.text;
+  const std::size_t to = text.find(" to ");
+  const Version from = read_version(node, text.substr(0, to));
+  return {from, to == std::string_view::npos ? from : read_version(node, text.substr(to + 4))};
+}
+
+constexpr std::array<std::string_view, 4> kResults{"promote", "float", "bool", "integral"};
+constexpr std::array<std::string_view, 3> kPolicies{"lower_precision", "fp32", "promote"};
+constexpr std::array<std::string_view, 2> kFunctional{"plain", "inplace"};
+constexpr std::array<std::string_view, 1> kLayouts{"contiguous"};
+
+void read_variants(const Node& node, Record& record) {
+  for (const std::string& each : split(node.text, ',')) {
+    if (each != "function" && each != "method") fail(node.at, "expected 'function' or 'method'");
+    record.variants.push_back(each == "function" ? "torch" : "method");
+  }
+}
+
+Expression read_expression(const Node& node) {
+  return read_statement(yaml::embedded_source(node)).value;
+}
+
+/// `keys`: live as long as `fields`.
+void read_gradients(Fields& fields, std::deque<std::string>& keys, Record& record) {
+  using When = WrittenGradient::When;
+  for (const std::size_t i : record.tensors()) {
+    const std::string& name = record.parameters[i].name;
+    const std::array<std::pair<std::string, When>, 3> forms{{{name, When::kAlways},
+                                                             {name + "_in_place", When::kInPlace},
+                                                             {name + "_of_graph", When::kOfGraph}}};
+    for (const auto& [key, when] : forms) {
+      if (const Node* node = fields.get(keys.emplace_back(key)))
+        record.gradients.push_back({name, when, read_expression(*node)});
+    }
+  }
+}
+
+void read_fields(Fields& fields, std::deque<std::string>& keys, Record& record) {
+  if (const Node* node = fields.get("variants")) read_variants(*node, record);
+  if (const auto choice = fields.choice("functional", kFunctional)) {
+    record.functional = *choice == 0 ? Record::Functional::kPlain : Record::Functional::kInPlace;
+  }
+  record.in_place = fields.boolean("inplace").value_or(true);
+  if (const auto choice = fields.choice("dtype", kResults))
+    record.result = static_cast<ResultKind>(*choice);
+  if (const auto choice = fields.choice("autocast", kPolicies))
+    record.cast = static_cast<CastPolicy>(*choice);
+  record.contiguous = fields.choice("layout", kLayouts).has_value();
+  record.takes_complex = fields.boolean("complex").value_or(false);
+  if (const auto source = fields.text("source")) record.source = *source;
+  record.not_modelled = fields.text("not_modelled").value_or("");
+  if (const Node* node = fields.get("releases")) record.releases = read_releases(*node);
+  if (const Node* node = fields.get("reads")) record.reads = split(node->text, ',');
+  read_gradients(fields, keys, record);
+  record.node = fields.text("node").value_or(record.gradients.empty() ? std::string()
+                                                                      : node_name(record.label));
+}
+
+/// The lines from the record's first on, as far as they are indented.
+std::string text_of(const SourceText& source, std::uint32_t line) {
+  constexpr std::string_view kIndent = "    ";
+  std::string out;
+  std::string_view rest = source.text;
+  for (std::uint32_t at = 1; !rest.empty(); ++at) {
+    const std::size_t end = rest.find('\n');
+    const std::string_view each = rest.substr(0, end);
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    if (at < line) continue;
+    if (at > line && !each.starts_with(kIndent)) break;
+    out += each.substr(std::min(each.size(), kIndent.size()));
+    out += '\n';
+  }
+  return out;
+}
+
+void read_record(const Node& node, const std::string& section, Records& into,
+                 std::vector<Problem>& problems) {
+  std::deque<std::string> keys;
+  Fields fields(node, "", problems);
+  fields.require("func");
+  const Node* func = fields.get("func");
+  if (func == nullptr) return;
+  Record record;
+  record.at = func->at;
+  record.file = node.at.source->name;
+  record.line = func->at.line;
+  record.text = text_of(*node.at.source, record.line);
+  record.source = section;
+  read_schema(*func, record);
+  read_fields(fields, keys, record);
+  std::vector<std::string> aliases;
+  if (const Node* list = fields.get("aliases")) aliases = split(list->text, ',');
+  fields.done();
+  into.records.push_back(record);
+  for (const std::string& alias : aliases) {
+    record.name = alias;
+    record.label = alias;
+    into.records.push_back(record);
+  }
+}
+
+void read_function(const Entry& entry, Records& into) {
+  const std::string_view key = entry.key;
+  const std::size_t open = key.find('(');
+  if (open == std::string_view::npos || key.back() != ')')
+    fail(entry.key_at, "expected NAME(PARAMETER, ...)");
+  Function out;
+  out.name = key.substr(0, open);
+  out.parameters = split(key.substr(open + 1, key.size() - open - 2), ',');
+  if (entry.value.is_text()) {
+    out.body.push_back(read_statement(yaml::embedded_source(entry.value)));
+  }
+  for (const Node& item : entry.value.items)
+    out.body.push_back(read_statement(yaml::embedded_source(item)));
+  if (out.body.empty() || !out.body.back().name.empty())
+    fail(entry.key_at, "expected statements, the last one a value");
+  into.functions.emplace(out.name, std::move(out));
+}
+
+}  // namespace
+
+std::vector<std::size_t> Record::tensors() const {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const auto kind = parameters[i].kind;
+    if (kind == Parameter::Kind::kTensor || kind == Parameter::Kind::kOperand) out.push_back(i);
+  }
+  return out;
+}
+
+void read_records(const std::shared_ptr<const SourceText>& source, Records& into) {
+  const Node file = yaml::parse(source);
+  std::vector<Problem> problems;
+  Fields fields(file, "", problems);
+  const std::string section = fields.text("source").value_or("");
+  if (const Node* records = fields.get("records")) {
+    for (const Node& each : records->items) read_record(each, section, into, problems);
+  }
+  if (const Node* functions = fields.get("functions")) {
+    for (const Entry& each : functions->entries) read_function(each, into);
+  }
+  fields.done();
+  if (!problems.empty()) throw InputError(std::move(problems));
+}
+
+}  // namespace tidemark::ops::records

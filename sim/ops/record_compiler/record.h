@@ -1,0 +1,79 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/ops/autocast.h"
+#include "sim/ops/pointwise_rule.h"
+#include "sim/ops/record_compiler/expression.h"
+
+namespace tidemark::ops::records {
+
+/// A parameter of a record's schema.
+struct Parameter {
+  enum class Kind : std::uint8_t { kTensor, kOperand, kNumber, kOther };
+  Kind kind = Kind::kOther;
+  std::string type;  ///< as the op table has it: Tensor, operand, number, str
+  std::string name;
+  std::string rest;  ///< " =0.5": the default
+};
+
+/// A gradient as a record has it.
+struct WrittenGradient {
+  std::string parameter;  ///< whose
+  enum class When : std::uint8_t { kAlways, kInPlace, kOfGraph };
+  When when = When::kAlways;
+  Expression value;
+};
+
+/// A record: what one operator does, read.
+struct Record {
+  std::string name;   ///< "add.Tensor"
+  std::string label;  ///< "add"
+  std::vector<Parameter> parameters;
+  std::vector<std::string> variants;  ///< torch, method
+  enum class Functional : std::uint8_t { kNone, kPlain, kInPlace };
+  Functional functional = Functional::kNone;  ///< in torch.nn.functional: with an inplace flag
+  bool in_place = true;
+  ResultKind result = ResultKind::kPromote;
+  std::optional<CastPolicy> cast;
+  bool contiguous = false;
+  bool takes_complex = false;
+  std::string node;
+  std::vector<std::string> reads;
+  std::vector<WrittenGradient> gradients;
+  Releases releases;
+  std::string source;  ///< the section of docs/rules
+  std::string not_modelled;
+  std::string file;
+  std::uint32_t line = 0;
+  std::string text;  ///< as it is written
+  SourceSpan at;
+
+  /// Indices of the parameters that are tensors.
+  [[nodiscard]] std::vector<std::size_t> tensors() const;
+  [[nodiscard]] const std::string& input(std::size_t i) const {
+    return parameters[tensors()[i]].name;
+  }
+};
+
+/// A function that gradients are written with.
+struct Function {
+  std::string name;
+  std::vector<std::string> parameters;
+  std::vector<Statement> body;  ///< the last one is the result
+};
+
+struct Records {
+  std::vector<Record> records;
+  std::map<std::string, Function, std::less<>> functions;
+};
+
+/// Reads one file and adds what it has, aliases as records of their own. Errors: InputError with
+/// everything that is wrong, and where.
+void read_records(const std::shared_ptr<const SourceText>& source, Records& into);
+
+}  // namespace tidemark::ops::records
