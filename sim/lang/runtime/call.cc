@@ -12,7 +12,8 @@ void ValueStack::open_chunk(std::size_t count) {
   // A chunk that is too small for this reservation is passed over.
   while (chunk_ < chunks_.size() && chunks_[chunk_].size < count) ++chunk_;
   if (chunk_ == chunks_.size()) {
-    const std::size_t size = std::max(count, kChunk);
+    constexpr std::size_t kFirst = 512;  // enough for most programs
+    const std::size_t size = std::max(count, chunks_.empty() ? kFirst : kChunk);
     chunks_.push_back({std::make_unique<Value[]>(size), size});
   }
   top_ = chunks_[chunk_].values.get();
