@@ -7,6 +7,10 @@
 #include <fstream>
 #include <set>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "sim/base/problem.h"
 #include "sim/run/zoo.h"
 
@@ -45,6 +49,22 @@ std::string version_of(HostFiles& files, const std::string& folder, const std::s
   return listed;
 }
 
+/// The text of a regular file, read at once; nullopt: it is larger than what is read so, zipped, or
+/// not what it was.
+std::optional<std::string> text_of_source(const std::string& path, std::uint64_t bytes) {
+  constexpr std::uint64_t kMost = std::uint64_t{16} << 20U;
+  if (bytes > kMost) return std::nullopt;
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (file < 0) return std::nullopt;
+  std::string text(bytes + 1, '\0');
+  const ssize_t count = read(file, text.data(), text.size());
+  close(file);
+  if (count < 0 || static_cast<std::uint64_t>(count) != bytes) return std::nullopt;
+  text.resize(bytes);
+  if (text.starts_with("\x1f\x8b")) return std::nullopt;
+  return text;
+}
+
 std::vector<std::string> site_packages(const std::string& prefix) {
   std::vector<std::string> out;
   std::error_code error;
@@ -74,8 +94,44 @@ std::vector<std::string> HostFiles::zoo_list(std::string_view folder) {
 }
 
 const std::string& HostFiles::refusal(const std::string& path) const {
-  if (!refusal_ || refusal_->first != path) refusal_.emplace(path, scope_.refusal(path));
+  if (!refusal_ || refusal_->first != path) {
+    std::string why = is_plainly_seen(path) ? std::string() : scope_.refusal(path);
+    refusal_.emplace(path, std::move(why));
+  }
   return refusal_->second;
+}
+
+bool HostFiles::is_plainly_seen(const std::string& path) const {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos || slash == 0 || path.find('\0') != std::string::npos)
+    return false;
+  const std::string_view name = std::string_view(path).substr(slash + 1);
+  if (name.empty() || name == "." || name == "..") return false;
+  struct stat status {};
+  if (lstat(path.c_str(), &status) != 0) return false;
+  const bool is_source = S_ISREG(status.st_mode) && name.ends_with(".py");
+  if (!(is_source || S_ISDIR(status.st_mode)) || !is_open(path.substr(0, slash))) return false;
+  if (is_source) source_.emplace(path, static_cast<std::uint64_t>(status.st_size));
+  return true;
+}
+
+bool HostFiles::is_open(const std::string& folder) const {
+  const auto found = open_folders_.find(folder);
+  if (found != open_folders_.end()) return found->second;
+  std::error_code error;
+  const bool is_open = (is_plainly_seen(folder) || scope_.refusal(folder).empty()) &&
+                       fs::is_directory(folder, error);
+  return open_folders_.emplace(folder, is_open).first->second;
+}
+
+bool HostFiles::is_listed_without(const std::string& folder) const {
+  const std::size_t slash = folder.rfind('/');
+  if (slash == std::string::npos || slash == 0) return false;
+  const std::string name = folder.substr(slash + 1) + "/";
+  const auto around = lists_.find(folder.substr(0, slash));
+  if (around == lists_.end() || around->second.empty()) return false;
+  if (name == "/" || name == "./" || name == "../") return false;
+  return !std::binary_search(around->second.begin(), around->second.end(), name);
 }
 
 std::string HostFiles::host_path(const std::string& path) const {
@@ -90,7 +146,7 @@ const std::vector<std::string>& HostFiles::list(const std::string& given) {
   const std::string folder = host_path(given);
   const auto [found, is_new] = lists_.try_emplace(folder);
   std::vector<std::string>& names = found->second;
-  if (!is_new) return names;
+  if (!is_new || is_listed_without(folder)) return names;
   if (folder.starts_with(kZooFolder)) {
     names = zoo_list(folder);
   } else if (refusal(folder).empty()) {
@@ -107,6 +163,7 @@ const std::vector<std::string>& HostFiles::list(const std::string& given) {
 bool HostFiles::is_file(const std::string& file) const {
   const std::string reason = refusal(file);
   if (!reason.empty()) throw InputError(Problem{{}, {}, reason, {}});
+  if (source_ && source_->first == file) return true;
   std::error_code error;
   return fs::is_regular_file(file, error);
 }
@@ -114,6 +171,7 @@ bool HostFiles::is_file(const std::string& file) const {
 std::optional<std::uint64_t> HostFiles::size(const std::string& given) {
   const std::string file = host_path(given);
   if (file.starts_with(kZooFolder) || !is_file(file)) return std::nullopt;
+  if (source_ && source_->first == file) return source_->second;
   std::error_code error;
   const std::uintmax_t bytes = fs::file_size(file, error);
   if (error) return std::nullopt;
@@ -152,7 +210,10 @@ std::shared_ptr<const SourceText> HostFiles::read(const std::string& given) {
   std::string name = normal(file);
   if (const std::string* edited = edited_text(edited_, name))
     return std::make_shared<const SourceText>(SourceText{std::move(name), *edited});
-  return std::make_shared<const SourceText>(SourceText{std::move(name), scope_.read(file)});
+  std::optional<std::string> text;
+  if (source_ && source_->first == file) text = text_of_source(file, source_->second);
+  if (!text) text = scope_.read(file);
+  return std::make_shared<const SourceText>(SourceText{std::move(name), *std::move(text)});
 }
 
 std::vector<PackageUse> packages_read(HostFiles& files, const std::vector<std::string>& folders) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -48,9 +49,19 @@ class HostFiles final : public lang::SourceFiles, public lang::HostView {
 
   /// Of the path that was asked for last it is not worked out again.
   [[nodiscard]] const std::string& refusal(const std::string& path) const;
+  /// Whether a path is one that ReadScope allows for sure: a folder, or one of Python's sources,
+  /// that is no link and lies in a folder that may be looked into. Cost: one system call.
+  [[nodiscard]] bool is_plainly_seen(const std::string& path) const;
+  /// Whether a folder, "" of the root, may be looked into. It is worked out once.
+  [[nodiscard]] bool is_open(const std::string& folder) const;
+  /// Whether the list of the folder around says that there is no such folder.
+  [[nodiscard]] bool is_listed_without(const std::string& folder) const;
 
   ReadScope scope_;
   mutable std::optional<std::pair<std::string, std::string>> refusal_;  ///< of a path
+  mutable std::unordered_map<std::string, bool> open_folders_;
+  /// The source that was plainly seen last, and its bytes.
+  mutable std::optional<std::pair<std::string, std::uint64_t>> source_;
   EditedFilesPtr edited_;
   std::map<std::string, std::vector<std::string>> lists_;
   std::vector<std::string> modules_;

@@ -138,6 +138,12 @@ void add_import_functions(Interp& in, Module& module) {
   define(in, module, "has_folder(path)", [](Interp& interp, Arguments& args) {
     return Value::boolean(folder_at(interp, args.text(0)) != nullptr);
   });
+  // Whether the folder has a file or, with a '/' behind it, a folder of that name.
+  define(in, module, "has_name(path, name)", [](Interp& interp, Arguments& args) {
+    const std::vector<std::string>* found = folder_at(interp, args.text(0));
+    return Value::boolean(found != nullptr &&
+                          std::binary_search(found->begin(), found->end(), args.text(1)));
+  });
   define(in, module, "list_folder(path)", [](Interp& interp, Arguments& args) {
     const std::vector<std::string>* found = folder_at(interp, args.text(0));
     return texts(interp, found == nullptr ? std::vector<std::string>() : *found);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "sim/lang/builtins/library.h"
+#include "sim/lang/runtime/function_body.h"
 #include "sim/lang/runtime/importer.h"
 #include "sim/lang/syntax/ast.h"
 
@@ -109,8 +110,9 @@ void add_introspection(Interp& in, Module& module) {
     return interp.evaluate(
         *scene, std::make_shared<const SourceText>(SourceText{"<annotation>", args.text(1)}));
   });
-  define(in, module, "is_generator_function(obj)", [](Interp&, Arguments& args) {
+  define(in, module, "is_generator_function(obj)", [](Interp& interp, Arguments& args) {
     const auto* function = args[0].as<Function>();
+    if (function != nullptr) make_body_known(interp, *function->code, *function->globals);
     return Value::boolean(function != nullptr && function->code->generator);
   });
   define(in, module, "is_async_function(obj)", [](Interp&, Arguments& args) {

@@ -3,6 +3,7 @@
 #include "sim/lang/imports/library_index.h"
 #include "sim/lang/runtime/docstring.h"
 #include "sim/lang/runtime/frame.h"
+#include "sim/lang/runtime/function_body.h"
 #include "sim/lang/runtime/special_methods.h"
 
 namespace tidemark::lang {
@@ -332,7 +333,7 @@ Value Interp::find_function_member(Function& function, Name name) {
     case name::kModule:
       return str(function.globals->name);
     case name::kDoc:
-      return docstring(*this, function.code->body);
+      return docstring(*this, *function.code);
     case name::kDefaults:
       return function.defaults.empty() ? Value::none() : tuple(function.defaults);
     case name::kDict:

@@ -4,6 +4,7 @@
 
 #include "sim/base/check.h"
 #include "sim/lang/runtime/frame.h"
+#include "sim/lang/runtime/function_body.h"
 #include "sim/lang/runtime/generator.h"
 
 namespace tidemark::lang {
@@ -186,6 +187,7 @@ void Evaluator::make_cells(Interp& in, const Code& code, Value* slots) {
 
 Value Evaluator::call_function(Interp& in, Function& function, CallArgs& args) {
   const Code& code = *function.code;
+  make_body_known(in, code, *function.globals);
   ValueStack::Span slots(*in.values_, code.slots.size);
   try {
     bind_arguments(in, function, args, slots.data());

@@ -11,6 +11,7 @@
 #include "sim/lang/imports/library_index.h"
 #include "sim/lang/runtime/docstring.h"
 #include "sim/lang/runtime/frame.h"
+#include "sim/lang/runtime/function_body.h"
 #include "sim/lang/runtime/library_loader.h"
 #include "sim/lang/syntax/parser.h"
 
@@ -85,9 +86,36 @@ std::shared_ptr<SyntaxTree> prepared(Interp& in, Module& module, const Parse& pa
 
 std::shared_ptr<SyntaxTree> Interp::prepared_file(Module& module,
                                                   std::shared_ptr<const SourceText> source) {
+  // What is wrong in the user's own text is told at once; an installed package has been tried.
+  const Bodies bodies =
+      module.origin == Module::Origin::kInstalled ? Bodies::kWhenCalled : Bodies::kAtOnce;
   return prepared(*this, module, [&](std::vector<Problem>& problems) {
-    return parse_module(std::move(source), names(), problems);
+    return parse_module(std::move(source), names(), problems, bodies);
   });
+}
+
+Value docstring(Interp& in, const Code& function) {
+  if (!is_unread(function)) return docstring(in, function.body);
+  const Place lines = function.body.data[0]->place;
+  const std::string_view first =
+      first_line_of_code(view(function.file->text).substr(lines.begin, lines.end - lines.begin));
+  if (first.substr(0, 3).find_first_of("'\"") == std::string_view::npos) return Value::none();
+  std::vector<Problem> problems;
+  const auto tree = parse_expression(
+      std::make_shared<const SourceText>(SourceText{"<docstring>", std::string(first)}), in.names(),
+      problems);
+  if (!problems.empty() || tree->expression == nullptr ||
+      tree->expression->kind != ExprKind::kConstant)
+    return Value::none();
+  const Literal& literal = static_cast<const ConstantExpr*>(tree->expression)->literal;
+  return literal.kind == Literal::Kind::kText ? in.constant(literal) : Value::none();
+}
+
+void read_unread_body(Interp& in, const Code& function, Module& globals) {
+  std::vector<Problem> problems;
+  // An unread body is one of a tree in memory, which is no constant.
+  read_body(const_cast<Code&>(function), in.names(), slots_of(globals), problems);
+  if (!problems.empty()) throw InputError(std::move(problems));
 }
 
 void Interp::run_file(Module& module, std::shared_ptr<const SourceText> source) {

@@ -4,6 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
+
+#include "sim/lang/syntax/unread_body.h"
 
 namespace tidemark::lang {
 
@@ -145,12 +149,13 @@ bool is_hex_digit(char c) {
 class Lexer {
  public:
   Lexer(const std::shared_ptr<const SourceText>& source, Place range, Names& names,
-        std::vector<Problem>& problems)
+        std::vector<Problem>& problems, Bodies bodies = Bodies::kAtOnce)
       : source_(source),
         text_(std::string_view(source->text).substr(0, range.end)),
         at_(range.begin),
         names_(names),
-        problems_(problems) {}
+        problems_(problems),
+        bodies_(bodies) {}
 
   std::vector<Token> file() {
     if (at_ == 0 && text_.starts_with("\xEF\xBB\xBF")) at_ = 3;
@@ -202,11 +207,13 @@ class Lexer {
       return;
     }
     indentation(begin, width);
+    const std::size_t first = tokens_.size();
     while (at_ < text_.size()) {
       if ((peek() == '\n' || peek() == '\r') && brackets_.empty()) {
         const std::uint32_t end = at_;
         next_line();
         tokens_.push_back({Tok::kNewline, {end, end + 1}, {}});
+        if (bodies_ == Bodies::kWhenCalled && opens_body(first)) leave_unread(width);
         return;
       }
       token();
@@ -216,6 +223,24 @@ class Lexer {
               fmt::format("{} was never closed", token_name(brackets_.back().kind)));
       brackets_.clear();
     }
+  }
+
+  // Whether the line that ends here, whose first token that is, has a function's body below it.
+  [[nodiscard]] bool opens_body(std::size_t first) const {
+    const std::size_t last = tokens_.size() - 2;
+    if (last <= first || tokens_[last].kind != Tok::kColon) return false;
+    if (tokens_[first].kind == Tok::kAsync) ++first;
+    return tokens_[first].kind == Tok::kDef;
+  }
+  // A body that has no end is read at once: the problem is told where it stands.
+  void leave_unread(std::uint32_t width) {
+    const std::optional<std::uint32_t> end = end_of_block(text_, at_, width);
+    if (!end || *end - at_ < kShortestUnread) return;
+    const std::uint32_t begin = std::exchange(at_, *end);
+    tokens_.push_back({Tok::kIndent, {begin, begin}, {}});
+    push(Tok::kPass, begin);
+    tokens_.push_back({Tok::kNewline, {at_ - 1, at_}, {}});
+    tokens_.push_back({Tok::kDedent, {at_, at_}, {}});
   }
 
   void indentation(std::uint32_t begin, std::uint32_t width) {
@@ -402,6 +427,7 @@ class Lexer {
   std::uint32_t at_;
   Names& names_;
   std::vector<Problem>& problems_;
+  const Bodies bodies_;
   std::vector<Token> tokens_;
   std::vector<std::uint32_t> indents_ = {0};
   std::vector<Bracket> brackets_;
@@ -475,7 +501,12 @@ std::string_view token_name(Tok kind) {
 
 std::vector<Token> tokenize(const std::shared_ptr<const SourceText>& source, Place range,
                             Names& names, std::vector<Problem>& problems) {
-  return Lexer(source, range, names, problems).file();
+  return tokenize(source, range, names, problems, Bodies::kAtOnce);
+}
+
+std::vector<Token> tokenize(const std::shared_ptr<const SourceText>& source, Place range,
+                            Names& names, std::vector<Problem>& problems, Bodies bodies) {
+  return Lexer(source, range, names, problems, bodies).file();
 }
 
 Place whole(const SourceText& source) {

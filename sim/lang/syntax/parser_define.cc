@@ -130,6 +130,21 @@ Stmt* Parser::function_statement(Seq<Expr*> decorators, bool is_async) {
       FunctionStmt{{StmtKind::kFunction, place, false}, function, make_name(name), decorators});
 }
 
+void Parser::function_body(Code& function) {
+  const Place lines = function.body.data[0]->place;
+  first_problem_ = problems_.size();
+  tokens_ = tokenize(tree_.source, lines, names_, problems_);
+  lexer_problems_ = problems_.size() - first_problem_;
+  functions_ = 1;
+  in_async_ = function.is_async;
+  std::vector<Stmt*> body;
+  if (!accept(Tok::kIndent)) note(current().at, "expected an indented block");
+  while (kind() != Tok::kDedent && kind() != Tok::kEnd) guarded_statement(body);
+  if (problems_.size() > first_problem_) return;
+  function.body = seq(body);
+  function.generator = yields_ > 0;
+}
+
 Stmt* Parser::class_statement(Seq<Expr*> decorators) {
   const std::uint32_t begin = take().at.begin;
   const Token name = expect(Tok::kName, "after 'class'");

@@ -7,6 +7,7 @@
 
 #include "sim/lang/syntax/literal_calls.h"
 #include "sim/lang/syntax/parser.h"
+#include "sim/lang/syntax/unread_body.h"
 
 /// The parser's own state, shared by its three files (statements, expressions, strings).
 namespace tidemark::lang {
@@ -15,7 +16,8 @@ class Parser {
  public:
   Parser(SyntaxTree& tree, Names& names, std::vector<Problem>& problems)
       : tree_(tree), names_(names), problems_(problems) {}
-  void file();
+  void file(Bodies bodies);
+  void function_body(Code& function);
   void single_expression();
 
  private:

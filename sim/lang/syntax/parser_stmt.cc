@@ -52,9 +52,9 @@ Code* Parser::new_code(Code::Form form, Name name, Place place) {
   return code;
 }
 
-void Parser::file() {
+void Parser::file(Bodies bodies) {
   first_problem_ = problems_.size();
-  tokens_ = tokenize(tree_.source, whole(*tree_.source), names_, problems_);
+  tokens_ = tokenize(tree_.source, whole(*tree_.source), names_, problems_, bodies);
   lexer_problems_ = problems_.size() - first_problem_;
   Code* module = new_code(Code::Form::kModule, names_.intern("<module>"), {});
   std::vector<Stmt*> body;
@@ -570,8 +570,13 @@ Stmt* Parser::with_statement() {
 
 std::shared_ptr<SyntaxTree> parse_module(std::shared_ptr<const SourceText> source, Names& names,
                                          std::vector<Problem>& problems) {
+  return parse_module(std::move(source), names, problems, Bodies::kAtOnce);
+}
+
+std::shared_ptr<SyntaxTree> parse_module(std::shared_ptr<const SourceText> source, Names& names,
+                                         std::vector<Problem>& problems, Bodies bodies) {
   auto tree = std::make_shared<SyntaxTree>(std::move(source));
-  Parser(*tree, names, problems).file();
+  Parser(*tree, names, problems).file(bodies);
   return tree;
 }
 

@@ -3,7 +3,7 @@
 #include <deque>
 #include <utility>
 
-#include "sim/lang/syntax/parser.h"
+#include "sim/lang/syntax/parser_impl.h"
 #include "sim/lang/syntax/scope.h"
 
 namespace tidemark::lang {
@@ -24,6 +24,26 @@ class Resolver {
     block(tree_.body);
     leave();
     finish();
+  }
+
+  // The function's frame is laid out anew, with all its variables; what it captures, the class that
+  // it is a method of, is as it was.
+  void run_body(Code& code) {
+    Code module;
+    Code around;
+    around.form = Code::Form::kClass;
+    const Name qualname = code.qualname;
+    const Seq<Code::Capture> captures = code.captures;
+    const bool is_method = code.class_cell >= 0;
+    enter(&module, nullptr);
+    if (is_method) enter(&around, nullptr);
+    enter(&code, nullptr);
+    code.qualname = qualname;
+    scope_->uses_super = is_method;
+    parameters(*code.parameters);
+    block(code.body);
+    finish();
+    code.captures = captures;
   }
 
  private:
@@ -252,6 +272,8 @@ class Resolver {
     }
     enter(node->code, ".<locals>.");
     this->parameters(parameters);
+    // A method may turn out to use super().
+    if (is_unread(*node->code)) scope_->uses_super = scope_->parent->is_class();
     block(node->body);
     if (node->value != nullptr) expr(node->value);
     leave();
@@ -444,6 +466,14 @@ class Resolver {
 void resolve(SyntaxTree& tree, Names& names, const GlobalSlot& globals,
              std::vector<Problem>& problems) {
   Resolver(tree, names, globals, problems).run();
+}
+
+void read_body(Code& function, Names& names, const GlobalSlot& globals,
+               std::vector<Problem>& problems) {
+  const std::size_t before = problems.size();
+  SyntaxTree& tree = *function.file->tree;
+  Parser(tree, names, problems).function_body(function);
+  if (problems.size() == before) Resolver(tree, names, globals, problems).run_body(function);
 }
 
 }  // namespace tidemark::lang

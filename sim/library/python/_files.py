@@ -38,7 +38,7 @@ def clean(path):
 
 def _is_on_host(path, ending):
     folder, _, name = clean(path).rpartition("/")
-    return name + ending in _tidemark.list_folder(folder)
+    return _tidemark.has_name(folder, name + ending)
 
 
 def is_file(path):

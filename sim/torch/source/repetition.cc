@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/lang/runtime/frame.h"
+#include "sim/lang/runtime/function_body.h"
 #include "sim/lang/runtime/iterators.h"
 #include "sim/lang/syntax/loop_uses.h"
 #include "sim/torch/source/tensor_writer.h"
@@ -174,6 +175,7 @@ class Watch final : public lang::LoopWatch {
       if (function->globals.get() != loop_.frame.globals ||
           !known_.insert(function->code.get()).second)
         continue;
+      make_body_known(session_.interp, *function->code, *function->globals);
       if (lang::mentions(*function->code, variable_.name)) return false;
       for (const lang::Name name : relied_on_) {
         if (lang::assigns(*function->code, name)) return false;

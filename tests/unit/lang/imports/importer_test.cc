@@ -131,5 +131,95 @@ TEST_CASE("texts can be run where they are, in a dict, or beside a function's va
              {"more.txt", "more = 'read'\n"}}) == "1\n3 6\n[('x', 1), ('y', 2)]\nread\n");
 }
 
+/// Bodies that are hard to find the end of, and what a function's body says about the function.
+constexpr const char* kBodies = R"py("""doc of m"""
+count = 0
+
+def plain(a, b=(1,
+        2)):  # a comment ends the line
+    text = """
+def not_a_function():
+at the margin
+"""
+    more = (
+a, b)  # a bracket goes on at the margin
+# so does a comment
+
+    return len(text), more, '#', "\"", '\
+'
+
+async def later(): pass
+def one_line(x): return x + 1
+
+class Base:
+    """doc of Base"""
+    kind = "base"
+
+    def name(self):
+        return self.kind
+
+    if count == 0:
+        def conditional(self):
+            "doc of conditional"
+            def inner():
+                return self.kind, count
+            return inner()
+
+class Derived(Base):
+    kind = "derived"
+
+    def name(self):
+        global count
+        count += 1
+        return super().name(), __class__.__name__
+
+    def values(self, n):
+        for i in range(n):
+            yield i
+
+def tabs():
+	if True:
+		return 'tabs'
+def told():
+    # about it
+
+    "it's" ''' told
+  so'''
+    return 1
+def last(*args, k, **kwargs):
+    return sorted(locals()))py";
+
+TEST_CASE("the bodies of an installed package's functions are read when they are called") {
+  const std::string program =
+      "import m, inspect\n"
+      "print(m.plain(1), m.one_line(2), m.__doc__, m.Base.__doc__)\n"
+      "d = m.Derived()\n"
+      "print(d.name(), m.count, d.conditional(), list(d.values(3)))\n"
+      "print(m.Base.conditional.__doc__, m.plain.__doc__, m.Derived.values.__qualname__)\n"
+      "print(inspect.isgeneratorfunction(m.Derived.values), inspect.signature(m.plain))\n"
+      "print(m.tabs(), m.last(1, k=2, z=3), m.told.__doc__, m.told())\n";
+  const std::string expected =
+      "(37, (1, (1, 2)), '#', '\"', '') 3 doc of m doc of Base\n"
+      "('derived', 'Derived') 1 ('derived', 1) [0, 1, 2]\n"
+      "doc of conditional None Derived.values\n"
+      "True (a, b=(1, 2))\n"
+      "tabs ['args', 'k', 'kwargs'] it's told\n  so 1\n";
+  CHECK(run({{"main.py", program}, {"site/m.py", kBodies}}, false, {"site"}) == expected);
+  CHECK(run({{"main.py", program}, {"m.py", kBodies}}) == expected);
+}
+
+TEST_CASE(
+    "what is wrong in a body of an installed package is told by the call, of others at once") {
+  const std::string text =
+      "def good():\n    number = 1\n    return number\n"
+      "def bad():\n    number = = 2\n    return number\n";
+  const std::string program = "import m\nprint(m.good())\nm.bad()\n";
+  CHECK(run({{"main.py", program}, {"site/m.py", text}}, false, {"site"}) == "1\nunexpected '='");
+  CHECK(run({{"main.py", program}, {"m.py", text}}) == "unexpected '='");
+  const std::string open = "def bad():\n    x = '''\nprint(1)\n";
+  CHECK(run({{"main.py", "import m\n"}, {"site/m.py", open}}, false, {"site"}) ==
+        "unterminated triple-quoted string");
+}
+
 }  // namespace
 }  // namespace tidemark::lang

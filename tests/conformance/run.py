@@ -1,0 +1,69 @@
+"""Runs the tests of one module of CPython's own suite, within Tidemark: run.py FOLDER MODULE FIRST.
+
+Each test has a line before it and one after it, so that what refuses the whole program is known by name.
+"""
+
+import importlib
+import os
+import sys
+import unittest
+
+folder, name, first = sys.argv[1], sys.argv[2], int(sys.argv[3])
+os.environ["CONFORMANCE_SUITE"] = folder
+
+
+class Lines(unittest.TestResult):
+    def __init__(self):
+        super().__init__()
+        self.index = -1
+
+    def startTest(self, test):
+        self.index += 1
+        where = test.id().split(".", 2)[2]
+        print(f"begin {self.index} {where}")
+
+    def addSuccess(self, test):
+        print("passed")
+
+    def addExpectedFailure(self, test, error):
+        print("passed")
+
+    def addUnexpectedSuccess(self, test):
+        print("failed: unexpected success")
+
+    def addSkip(self, test, reason):
+        print(f"skipped: {line_of(reason)}")
+
+    def addFailure(self, test, error):
+        print(f"failed: {line_of(f'{error[0].__name__}: {error[1]}')}")
+
+    addError = addFailure
+
+
+def line_of(text):
+    return " ".join(str(text).split())[:300]
+
+
+class Mock:
+    """unittest.mock, which changes modules from without: what is decorated with it is skipped"""
+
+    sentinel = call = ANY = None
+
+    def patch(*args, **kwargs):
+        return unittest.skip("needs unittest.mock")
+
+    patch.object = patch.dict = patch.multiple = patch
+
+    def __getattr__(self, name):
+        raise unittest.SkipTest("needs unittest.mock")
+
+
+sys.modules["unittest.mock"] = unittest.mock = Mock()
+module = importlib.import_module(f"test.{name}")
+kinds = [getattr(module, each) for each in dir(module)]
+kinds = [each for each in kinds if isinstance(each, type) and issubclass(each, unittest.TestCase)]
+tests = [test for kind in kinds for test in unittest.defaultTestLoader.loadTestsFromTestCase(kind)]
+result = Lines()
+result.index = first - 1
+unittest.TestSuite(tests[first:]).run(result)
+print("end")

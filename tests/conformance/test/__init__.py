@@ -1,0 +1,3 @@
+import os
+
+__path__.append(os.environ["CONFORMANCE_SUITE"])
