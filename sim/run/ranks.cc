@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <thread>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -48,14 +49,49 @@ std::uint64_t digest_of(const RunResult& result) {
   return hash;
 }
 
-struct OneRank {
-  RankResult result;
-  std::uint64_t digest = 0;
-};
+auto badness(const RankResult& one) {
+  return std::tuple(one.ended_by_oom, one.refused, one.peak_reserved, one.peak_allocated);
+}
 
-OneRank told_of(int rank, const RunResult& run) {
+/// Those that did the same as one, worst first.
+std::vector<RankResult> put_together(std::vector<RankPlay> plays) {
+  std::vector<RankPlay> kinds;
+  for (RankPlay& one : plays) {
+    const auto same = std::ranges::find_if(kinds, [&](const RankPlay& kind) {
+      return kind.digest == one.digest && badness(kind.result) == badness(one.result);
+    });
+    if (same == kinds.end()) {
+      kinds.push_back(std::move(one));
+    } else {
+      std::vector<int>& ranks = same->result.ranks;
+      ranks.insert(ranks.end(), one.result.ranks.begin(), one.result.ranks.end());
+    }
+  }
+  for (RankPlay& kind : kinds) std::ranges::sort(kind.result.ranks);
+  std::ranges::stable_sort(kinds, [](const RankPlay& a, const RankPlay& b) {
+    return badness(a.result) > badness(b.result);
+  });
+  std::vector<RankResult> out;
+  out.reserve(kinds.size());
+  for (RankPlay& kind : kinds) out.push_back(std::move(kind.result));
+  return out;
+}
+
+/// The ranks of a job in the order in which they are played: those first that tell most.
+std::vector<int> in_order(const Rank& job) {
+  std::vector<int> order = ranks_to_run(job, RankChoice::kSome);
+  std::vector<bool> is_there(static_cast<std::size_t>(job.world));
+  for (const int rank : order) is_there[static_cast<std::size_t>(rank)] = true;
+  for (int rank = 0; rank < job.world; ++rank)
+    if (!is_there[static_cast<std::size_t>(rank)]) order.push_back(rank);
+  return order;
+}
+
+}  // namespace
+
+RankPlay told_of(int rank, const RunResult& run) {
   const Verdict verdict = verdict_of(run);
-  OneRank one;
+  RankPlay one;
   one.result.ranks = {rank};
   one.result.peak_allocated = verdict.peak_allocated;
   one.result.peak_reserved = verdict.peak_reserved;
@@ -65,11 +101,32 @@ OneRank told_of(int rank, const RunResult& run) {
   return one;
 }
 
-auto badness(const RankResult& one) {
-  return std::tuple(one.ended_by_oom, one.refused, one.peak_reserved, one.peak_allocated);
+std::vector<RankResult> classes_of_ranks(const Rank& job, unsigned threads,
+                                         const std::function<RankPlay(int rank)>& play) {
+  const std::size_t at_once =
+      threads == 0 ? std::max(1U, std::thread::hardware_concurrency()) : threads;
+  std::vector<int> pending = in_order(job);
+  std::vector<RankPlay> classes;
+  std::size_t played = 0;
+  while (!pending.empty() && played < kMostPlays) {
+    // The first alone: it may speak for all.
+    const std::size_t count =
+        std::min({played == 0 ? 1 : at_once, pending.size(), kMostPlays - played});
+    std::vector<RankPlay> plays(count);
+    in_parallel(count, threads, [&](std::size_t i) { plays[i] = play(pending[i]); });
+    played += count;
+    for (RankPlay& one : plays) {
+      const auto is_pending = [&](int rank) {
+        return std::ranges::find(pending, rank) != pending.end();
+      };
+      if (!is_pending(one.result.ranks.front())) continue;
+      const std::vector<int>& ranks = one.result.ranks;
+      std::erase_if(pending, [&](int rank) { return std::ranges::binary_search(ranks, rank); });
+      classes.push_back(std::move(one));
+    }
+  }
+  return put_together(std::move(classes));
 }
-
-}  // namespace
 
 std::vector<int> ranks_to_run(const Rank& job, RankChoice choice) {
   std::vector<int> ranks;
@@ -93,27 +150,10 @@ std::vector<int> ranks_to_run(const Rank& job, RankChoice choice) {
 
 std::vector<RankResult> compare_ranks(const std::vector<int>& ranks, unsigned threads,
                                       const std::function<RunResult(int rank)>& run) {
-  std::vector<OneRank> all(ranks.size());
+  std::vector<RankPlay> all(ranks.size());
   in_parallel(ranks.size(), threads,
               [&](std::size_t i) { all[i] = told_of(ranks[i], run(ranks[i])); });
-  std::vector<OneRank> kinds;
-  for (OneRank& one : all) {
-    const auto same = std::ranges::find_if(kinds, [&](const OneRank& kind) {
-      return kind.digest == one.digest && badness(kind.result) == badness(one.result);
-    });
-    if (same == kinds.end()) {
-      kinds.push_back(std::move(one));
-    } else {
-      same->result.ranks.push_back(one.result.ranks.front());
-    }
-  }
-  std::ranges::stable_sort(kinds, [](const OneRank& a, const OneRank& b) {
-    return badness(a.result) > badness(b.result);
-  });
-  std::vector<RankResult> out;
-  out.reserve(kinds.size());
-  for (OneRank& kind : kinds) out.push_back(std::move(kind.result));
-  return out;
+  return put_together(std::move(all));
 }
 
 }  // namespace tidemark

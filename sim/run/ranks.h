@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -10,9 +12,24 @@ namespace tidemark {
 
 /// The ranks to run of a job like `job`, ascending. kSome takes all of up to kMostUnasked. Of a
 /// larger job it takes those at the ends of its machines and the neighbours of the first and the
-/// last rank in meshes whose dimensions are powers of two.
+/// last rank in meshes whose dimensions are powers of two: where not all can be played, those.
 std::vector<int> ranks_to_run(const Rank& job, RankChoice choice);
 inline constexpr int kMostUnasked = 16;
+
+/// What a rank came to.
+struct RankPlay {
+  RankResult result;         ///< `ranks`: those that do the same, itself among them
+  std::uint64_t digest = 0;  ///< of all events; the same for ranks that do the same
+};
+/// Requires: the run kept its events.
+RankPlay told_of(int rank, const RunResult& run);
+
+/// Plays ranks of a job, on as many threads (0: one a processor), until each rank of its world is
+/// among those that do what one of them does, or kMostPlays have been played. Puts those together
+/// that did the same, event for event. Order and errors as compare_ranks().
+std::vector<RankResult> classes_of_ranks(const Rank& job, unsigned threads,
+                                         const std::function<RankPlay(int rank)>& play);
+inline constexpr std::size_t kMostPlays = 32;
 
 /// Runs each rank by `run`, on as many threads (0: one a processor), and puts those together that
 /// did the same, event for event. Worst first: what ends by an out-of-memory error, else what is

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/alloc/settings_parser.h"
+#include "sim/lang/runtime/rank_value.h"
 #include "sim/lang/runtime/unknown.h"
 #include "sim/ops/exactness.h"
 #include "sim/run/alternatives.h"
@@ -60,6 +61,7 @@ Simulator simulator_of(const Scenario& scenario, const Program& program,
   simulation.keep_events = options.keep_events;
   simulation.keep_live = options.keep_live;
   simulation.keep_times = options.keep_times;
+  simulation.count_users = scenario.rank.has_value();
   SimulatedDevice device;
   device.spec = scenario.device;
   device.settings = scenario.settings;
@@ -180,8 +182,16 @@ std::optional<Scenario> as_asked(const Scenario& scenario, const std::string& co
   return asked;
 }
 
+/// Blocks that several streams use are let go in the order of a table whose hash has the number of
+/// the device in it. Source: docs/rules/allocator.md#10.
+void part_by_device(lang::Alike& alike) {
+  const Rank& job = alike.job();
+  alike.keep_only([&](int rank) { return rank % job.per_node == job.local(); });
+}
+
+/// `alike` takes which ranks of the job do what this one does; null: nobody asks.
 RunResult run_way(const Scenario& scenario, const RunOptions& options,
-                  const std::vector<std::string>& assume) {
+                  const std::vector<std::string>& assume, lang::Alike* alike = nullptr) {
   Program program;
   std::string printed;
   Simulator simulator = simulator_of(scenario, program, options);
@@ -191,6 +201,7 @@ RunResult run_way(const Scenario& scenario, const RunOptions& options,
   model.details = options.details;
   model.leave_out_repeats = options.leave_out_repeats;
   model.is_last = options.is_last;
+  model.alike = alike;
   torch::ModelSource source(std::move(model), [&](std::string_view text) { printed += text; });
   try {
     source.run(program, simulator);
@@ -199,9 +210,11 @@ RunResult run_way(const Scenario& scenario, const RunOptions& options,
     throw;
   }
   if (const auto asked = as_asked(scenario, source.allocator_conf()))
-    return run_way(*asked, options, assume);
+    return run_way(*asked, options, assume, alike);
+  const auto own = static_cast<std::size_t>(scenario.rank ? scenario.rank->local() : 0);
+  if (alike != nullptr && simulator.users(own) > 1) part_by_device(*alike);
   RunResult result = simulator.finish();
-  if (scenario.rank) keep_own(result, static_cast<std::size_t>(scenario.rank->local()));
+  if (scenario.rank) keep_own(result, own);
   result.program = std::move(program);
   result.ended_by_oom = source.ended_by_oom();
   result.printed = std::move(printed);
@@ -234,10 +247,11 @@ Scenario of_rank(const Scenario& scenario, int rank) {
   return one;
 }
 
-RunResult run_one(const Scenario& scenario, const RunOptions& options) {
+RunResult run_one(const Scenario& scenario, const RunOptions& options,
+                  lang::Alike* alike = nullptr) {
   std::vector<AlternativeResult> alternatives;
   const std::vector<std::string> way = settled_way(scenario, alternatives);
-  RunResult result = run_way(scenario, options, way);
+  RunResult result = run_way(scenario, options, way, alike);
   result.alternatives = std::move(alternatives);
   return result;
 }
@@ -272,15 +286,62 @@ std::optional<RunResult> run_recorded(const Recording& recording, const Scenario
   return result;
 }
 
+namespace {
+
+/// Plays a rank, and tells which others do the same. Where that cannot be asked, it alone does.
+RunResult play(const Scenario& scenario, const RunOptions& options, int rank,
+               std::vector<int>& alike) {
+  const Scenario one = of_rank(scenario, rank);
+  lang::Alike asked(*one.rank);
+  try {
+    RunResult result = run_one(one, options, &asked);
+    if (!asked.is_void()) {
+      alike = asked.ranks();
+      return result;
+    }
+  } catch (const InputError&) {
+    // Something that cannot take what is another on other ranks; or an error of the program's own.
+  }
+  alike = {rank};
+  return run_one(one, options);
+}
+
+}  // namespace
+
 RunResult run(const Scenario& scenario, const RunOptions& options) {
   if (!scenario.rank || scenario.rank_choice == RankChoice::kOne) return run_one(scenario, options);
   RunOptions events;
   events.costs = options.costs;
   events.keep_live = events.keep_times = false;
   events.leave_out_repeats = true;
-  std::vector<RankResult> ranks =
-      compare_ranks(ranks_to_run(*scenario.rank, scenario.rank_choice), options.threads,
-                    [&](int rank) { return run_one(of_rank(scenario, rank), events); });
+  const bool may_ask =
+      scenario.rank_choice == RankChoice::kSome && ways_of(scenario.assume).size() == 1;
+  std::vector<RankResult> ranks;
+  std::optional<RunResult> whole;  // of the first rank, as it is wanted
+  if (!may_ask) {
+    ranks = compare_ranks(ranks_to_run(*scenario.rank, scenario.rank_choice), options.threads,
+                          [&](int rank) { return run_one(of_rank(scenario, rank), events); });
+  } else {
+    RunOptions wanted = options;
+    wanted.is_last = false;
+    std::vector<int> alike;
+    whole = play(scenario, wanted, 0, alike);
+    if (alike.size() == static_cast<std::size_t>(scenario.rank->world)) {
+      whole->ranks = {told_of(0, *whole).result};
+      whole->ranks.front().ranks = std::move(alike);
+      return std::move(*whole);
+    }
+    ranks = classes_of_ranks(*scenario.rank, options.threads, [&](int rank) {
+      std::vector<int> same;
+      RankPlay one = told_of(rank, play(scenario, events, rank, same));
+      one.result.ranks = std::move(same);
+      return one;
+    });
+    if (ranks.front().ranks.front() == 0) {
+      whole->ranks = std::move(ranks);
+      return std::move(*whole);
+    }
+  }
   RunResult result = run_one(of_rank(scenario, ranks.front().ranks.front()), options);
   result.ranks = std::move(ranks);
   return result;

@@ -1,6 +1,7 @@
 #include "sim/run/simulator.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -150,6 +151,7 @@ struct Simulator::Device {
   PeakKeeper peaks;
   PhaseLog phases;
   DeviceResult result;
+  std::set<StreamId> users;            ///< streams that record_stream() named
   bool has_context = false;            ///< made when the program first asks something of the device
   std::vector<Nanoseconds> kernel_ns;  ///< by cost; -1: not yet worked out
   std::uint8_t number;
@@ -206,7 +208,17 @@ bool Simulator::ends_run(const Instruction& instruction) const {
   return true;
 }
 
+std::size_t Simulator::users(std::size_t device) const { return devices_[device]->users.size(); }
+
+void Simulator::note_users(std::span<const Instruction> chunk) {
+  for (const Instruction& instruction : chunk) {
+    if (instruction.verb == Verb::kUse)
+      devices_[instruction.device]->users.insert(instruction.stream);
+  }
+}
+
 Outcome Simulator::execute(std::span<const Instruction> chunk) {
+  if (options_.count_users) note_users(chunk);
   std::size_t at = 0;
   while (at < chunk.size()) {
     if (ends_run(chunk[at])) {

@@ -26,8 +26,9 @@ struct SimulatorOptions {
   CostModel costs;
   /// Events, samples, labels; off: peaks and statistics alone, at the least cost.
   bool keep_events = true;
-  bool keep_live = true;   ///< PeakResult::live and by_category; needs keep_events
-  bool keep_times = true;  ///< simulated time, even where the policy does not ask for it
+  bool keep_live = true;     ///< PeakResult::live and by_category; needs keep_events
+  bool keep_times = true;    ///< simulated time, even where the policy does not ask for it
+  bool count_users = false;  ///< for users()
 };
 
 /// One GPU to simulate.
@@ -50,6 +51,9 @@ class Simulator final : public Sink {
   Simulator(const Program& program, const std::vector<SimulatedDevice>& devices,
             const SimulatorOptions& options);
   ~Simulator() override;
+
+  /// Streams of a device that record_stream() named. Requires: SimulatorOptions::count_users.
+  [[nodiscard]] std::size_t users(std::size_t device) const;
 
   Outcome execute(std::span<const Instruction> chunk) override;
   Bytes query(MemoryQuery what, std::uint8_t device) override;
@@ -79,6 +83,7 @@ class Simulator final : public Sink {
   void execute_on_host(const Instruction& instruction);
   void end_phase(Device& device);
   DeviceResult finish(Device& device);
+  void note_users(std::span<const Instruction> chunk);
   void note_events(Device& device, std::span<const Instruction> run, std::size_t first_event);
   /// Gives events that have no time yet the present one.
   void stamp(Device& device);

@@ -54,7 +54,17 @@ class Ranks(unittest.TestCase):
         self.assertEqual((report["rank"], report.get("ranks")), (1, None))
         self.assertEqual(report["devices"][0]["peak_allocated"]["bytes"], OTHERS)
 
-    def test_of_a_large_job_some_are_run_unless_all_are_asked_for(self):
+    def test_of_a_large_job_all_are_covered_by_those_that_differ(self):
+        lines = self.run_script("--world", "512")["ranks"]
+        self.assertEqual([len(line["ranks"]) for line in lines], [1, 511])
+        text = self.tidemark("run", "train.py", "--device", "h100", "--world", "512").stdout
+        self.assertIn("Ranks, 512 of 512", text)
+        every = self.run_script("--world", "32", "--rank", "all")["ranks"]
+        self.assertEqual([len(line["ranks"]) for line in every], [1, 31])
+
+    def test_where_all_of_a_large_job_differ_some_are_run_unless_all_are_asked_for(self):
+        path = self.folder / "train.py"
+        path.write_text(SCRIPT.replace("(8 if rank == 3 else 1)", "(1 + rank)"), encoding="utf-8")
         some = [r for line in self.run_script("--world", "512")["ranks"] for r in line["ranks"]]
         self.assertEqual(len(some), len(set(some)))
         self.assertTrue({0, 1, 7, 8, 256, 255, 503, 504, 510, 511} <= set(some), some)
@@ -62,8 +72,6 @@ class Ranks(unittest.TestCase):
         text = self.tidemark("run", "train.py", "--device", "h100", "--world", "512").stdout
         self.assertIn("Ranks, %d of 512" % len(some), text)
         self.assertIn("--rank all", text)
-        every = self.run_script("--world", "32", "--rank", "all")["ranks"]
-        self.assertEqual([len(line["ranks"]) for line in every], [1, 31])
 
     def test_a_rank_that_runs_out_of_memory_is_the_worst(self):
         path = self.folder / "train.py"

@@ -4,6 +4,7 @@
 #include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/iterators.h"
+#include "sim/lang/runtime/rank_value.h"
 #include "sim/lang/runtime/special_methods.h"
 #include "sim/lang/runtime/unknown.h"
 
@@ -53,17 +54,19 @@ void define_values(Interp& in, const Ref<ClassObject>& type) {
 
 void define_numbers(Interp& in) {
   const BuiltinClasses& c = in.classes();
-  const auto itself = [](Interp&, Arguments& args) { return plain_of(args[0]); };
+  const auto itself = [](Interp& interp, Arguments& args) {
+    return plain_of(pinned(interp, args[0]));
+  };
   define(in, *c.integer, "__index__(self, /)", [](Interp& interp, Arguments& args) {
     if (const auto* unknown = args[0].as<Unknown>()) unknown->refuse(interp, "a size or an index");
-    return plain_of(args[0]);
+    return plain_of(pinned(interp, args[0]));
   });
   define(in, *c.integer, "__int__(self, /)", itself);
   define(in, *c.real, "__float__(self, /)", itself);
   define(in, *c.integer, "__float__(self, /)", [](Interp& interp, Arguments& args) {
     if (const auto* unknown = args[0].as<Unknown>())
       return unknown->another(interp, Unknown::Type::kReal);
-    return Value::real(plain_of(args[0]).number());
+    return Value::real(plain_of(pinned(interp, args[0])).number());
   });
 }
 

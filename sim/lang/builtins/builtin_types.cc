@@ -6,6 +6,7 @@
 #include "sim/lang/builtins/library.h"
 #include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/frame.h"
+#include "sim/lang/runtime/rank_value.h"
 #include "sim/lang/runtime/traceback.h"
 #include "sim/lang/runtime/unknown.h"
 #include "sim/lang/runtime/wide_integer.h"
@@ -69,9 +70,17 @@ Value parse_integer(Interp& in, const std::string& text, int base) {
   return Value::integer(negative ? -value : value);
 }
 
+/// What a class makes of a value that is another on other ranks.
+Value of_ranks(Interp& in, const Value& type, const CallArgs& args) {
+  return by_rank(in, std::span(args.values, args.positional), [&](std::span<const Value> of) {
+    return in.call(type, std::vector<Value>(of.begin(), of.end()));
+  });
+}
+
 Value make_integer(Interp& in, ClassObject& /*type*/, CallArgs& args) {
   at_most(in, args, "int", 2);
   if (args.positional == 0) return Value::integer(0);
+  if (is_of_rank(args.values[0])) return of_ranks(in, in.classes().integer, args);
   Value value = plain_of(args.values[0]);
   const Value* base = args.keyword(in.intern("base"));
   if (base == nullptr && args.positional == 2) base = &args.values[1];
@@ -116,6 +125,7 @@ Value make_real(Interp& in, ClassObject& /*type*/, CallArgs& args) {
   no_keywords(in, args, "float");
   at_most(in, args, "float", 1);
   if (args.positional == 0) return Value::real(0);
+  if (is_of_rank(args.values[0])) return of_ranks(in, in.classes().real, args);
   const Value value = plain_of(args.values[0]);
   if (value.is_number()) return Value::real(value.number());
   if (const auto* wide = value.as<WideInteger>()) return Value::real(real_of(in, wide->number));
@@ -314,6 +324,10 @@ void add_types(Interp& in) {
   };
   c.str->construct = [](Interp& interp, ClassObject&, CallArgs& args) {
     at_most(interp, args, "str", 1);
+    if (args.positional > 0) {
+      if (is_of_rank(args.values[0])) return of_ranks(interp, interp.classes().str, args);
+      if (Value text = text_of_ranks(interp, args.values[0]); !text.empty()) return text;
+    }
     return interp.str(args.positional == 0 ? std::string() : interp.to_str(args.values[0]));
   };
   c.list->construct = [](Interp& interp, ClassObject&, CallArgs& args) {

@@ -9,6 +9,7 @@
 #include "sim/lang/runtime/complex.h"
 #include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/frame.h"
+#include "sim/lang/runtime/rank_value.h"
 #include "sim/lang/runtime/special_methods.h"
 #include "sim/lang/runtime/text.h"
 #include "sim/lang/runtime/unknown.h"
@@ -243,7 +244,8 @@ void add_text_functions(Interp& in) {
            const std::vector<Value> values = args[0].as<Tuple>()->items;
            for (std::size_t i = 0; i < values.size(); ++i) {
              if (i > 0) out += separator;
-             out += interp.to_str(values[i]);
+             const Value text = text_of_ranks(interp, values[i]);
+             out += interp.to_str(text.empty() ? values[i] : shown(text));
            }
            out += option(2, "\n");
            const Name value_of = interp.intern("getvalue");

@@ -9,6 +9,7 @@
 #include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/list_slots.h"
 #include "sim/lang/runtime/notes.h"
+#include "sim/lang/runtime/rank_value.h"
 #include "sim/lang/runtime/unknown.h"
 #include "sim/lang/runtime/wide_integer.h"
 
@@ -50,6 +51,14 @@ std::size_t bound(Arguments& args, std::size_t i, const std::vector<Value>& item
   const std::int64_t at = args.integer(i);
   const auto size = static_cast<std::int64_t>(items.size());
   return static_cast<std::size_t>(at < 0 ? std::max<std::int64_t>(0, at + size) : at);
+}
+
+// index(value) of a value that is another on other ranks.
+Value position_of_ranks(Interp& in, const Arguments& args) {
+  const Value both[] = {args[1]};
+  return by_rank(in, both, [&](std::span<const Value> of) {
+    return in.call_method(args[0], in.intern("index"), {of[0]});
+  });
 }
 
 std::optional<std::size_t> position_within(Interp& in, Arguments& args,
@@ -138,6 +147,7 @@ constexpr FunctionRow kListMethods[] = {
      }},
     {"index(self, value, start=0, stop=9223372036854775807, /)",
      [](Interp& in, Arguments& args) {
+       if (is_of_rank(args[1]) && !args.has(2)) return position_of_ranks(in, args);
        const std::optional<std::size_t> i = position_within(in, args, list_of(args).items);
        if (!i) in.value_error(in.repr(args[1]) + " is not in list");
        return Value::integer(static_cast<std::int64_t>(*i));
@@ -159,6 +169,7 @@ constexpr FunctionRow kTupleMethods[] = {
     {"index(self, value, start=0, stop=9223372036854775807, /)",
      [](Interp& in, Arguments& args) {
        const std::vector<Value>& items = args.object<Tuple>(0, "tuple").items;
+       if (is_of_rank(args[1]) && !args.has(2)) return position_of_ranks(in, args);
        const std::optional<std::size_t> i = position_within(in, args, items);
        if (!i) in.value_error("tuple.index(x): x not in tuple");
        return Value::integer(static_cast<std::int64_t>(*i));

@@ -6,6 +6,7 @@
 #include "sim/lang/builtins/library.h"
 #include "sim/lang/imports/host_view.h"
 #include "sim/lang/runtime/importer.h"
+#include "sim/lang/runtime/rank_value.h"
 
 /// What the library's files need of the import system and of the files that a program may see.
 namespace tidemark::lang {
@@ -74,6 +75,15 @@ void add_import_functions(Interp& in, Module& module) {
     const Ref<Dict> out = interp.dict();
     for (const auto& [name, value] : interp.options().environment)
       out->table.set(interp, interp.str(name), interp.str(value));
+    if (Alike* alike = alike_of(interp)) {
+      const Rank& job = alike->job();
+      const auto add = [&](std::string_view name, const std::function<std::int64_t(int)>& number) {
+        out->table.set(interp, interp.str(std::string(name)), alike->texts(interp, number));
+      };
+      add("RANK", [](int rank) { return rank; });
+      add("LOCAL_RANK", [&](int rank) { return rank % job.per_node; });
+      add("GROUP_RANK", [&](int rank) { return rank / job.per_node; });
+    }
     return out;
   });
   define(in, module, "import_module(name)",

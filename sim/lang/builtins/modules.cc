@@ -14,6 +14,7 @@
 #include "sim/lang/runtime/copying.h"
 #include "sim/lang/runtime/library_loader.h"
 #include "sim/lang/runtime/notes.h"
+#include "sim/lang/runtime/rank_value.h"
 #include "sim/lang/runtime/unknown.h"
 #include "sim/lang/runtime/wide_integer.h"
 #include "sim/lang/syntax/ast.h"
@@ -538,7 +539,9 @@ void fill_host(Interp& in, Module& module) {
     return Value::none();
   });
   define(in, module, "note_of_user(text)", [](Interp& interp, Arguments& args) {
-    if (is_asked_by_user(interp)) note(interp, std::string(args.text(0)));
+    const Str* text = shown(args[0]).as<Str>();
+    if (text == nullptr) args.mismatch(0, "str");
+    if (is_asked_by_user(interp)) note(interp, text->text());
     return Value::none();
   });
   define(in, module, "own_attribute(cls, name)", [](Interp& interp, Arguments& args) {

@@ -8,6 +8,7 @@
 #include "sim/lang/runtime/exceptions.h"
 #include "sim/lang/runtime/iterators.h"
 #include "sim/lang/runtime/list_slots.h"
+#include "sim/lang/runtime/rank_value.h"
 #include "sim/lang/runtime/wide_integer.h"
 
 /// len, in, subscripts.
@@ -101,6 +102,12 @@ bool Interp::truth(const Value& value) {
 }
 
 bool Interp::contains(const Value& container, const Value& item) {
+  if (is_of_rank(item)) {
+    const Value one[] = {item};
+    return truth(by_rank(*this, one, [&](std::span<const Value> of) {
+      return Value::boolean(contains(container, of[0]));
+    }));
+  }
   if (has_code(container)) {
     const Value answer = ask_code(container, known(name::kContains), {item});
     if (!answer.empty()) return truth(answer);
@@ -295,7 +302,30 @@ Value Interp::get_item(const Value& container, const Value& key) {
   return builtin_get_item(container, key);
 }
 
+namespace {
+
+/// items[index] of an index that is another on other ranks: of plain values each rank's own, of
+/// others what is known to be alike.
+Value item_of_ranks(Interp& in, const Value& container, const std::vector<Value>& items,
+                    RankValue& index) {
+  if (index.alike().pick) {
+    Value picked = index.alike().pick(in, items, index);
+    if (!picked.empty()) return picked;
+  }
+  const Value one[] = {Ref<Instance>(&index)};
+  return by_rank(in, one,
+                 [&](std::span<const Value> of) { return in.builtin_get_item(container, of[0]); });
+}
+
+}  // namespace
+
 Value Interp::builtin_get_item(const Value& container, const Value& key) {
+  if (auto* index = key.as<RankValue>()) {
+    if (const List* list = container.as<List>())
+      return item_of_ranks(*this, container, list->items, *index);
+    if (const Tuple* tuple = container.as<Tuple>())
+      return item_of_ranks(*this, container, tuple->items, *index);
+  }
   if (container.is_object()) {
     Object* object = container.object();
     switch (object->kind()) {

@@ -5,6 +5,7 @@
 #include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/generator.h"
+#include "sim/lang/runtime/rank_value.h"
 
 namespace tidemark::lang {
 
@@ -265,6 +266,7 @@ Value Evaluator::dict(const DictExpr* node) {
 
 Value Evaluator::joined(const JoinedExpr* node) {
   std::string out;
+  Value before;  // what is another text on other ranks, and all in front of it
   for (const JoinedPart& part : node->parts) {
     if (part.value == nullptr) {
       out += in_.text(part.text);
@@ -272,6 +274,18 @@ Value Evaluator::joined(const JoinedExpr* node) {
     }
     Value value = eval(part.value);
     frame_.at = part.value->place;
+    if (Value told = text_of_ranks(in_, value); !told.empty()) {
+      value = std::move(told);
+      const std::string wanted = part.spec == nullptr ? std::string() : in_.to_str(eval(part.spec));
+      const bool is_shown = part.conversion == 'r' || part.conversion == 'a';
+      const Value parts[] = {before.empty() ? in_.str({}) : before, in_.str(std::exchange(out, {})),
+                             value};
+      before = by_rank(in_, parts, [&](std::span<const Value> of) {
+        const Value text = is_shown ? in_.str(in_.repr(of[2])) : of[2];
+        return in_.str(in_.to_str(of[0]) + in_.to_str(of[1]) + in_.format(text, wanted));
+      });
+      continue;
+    }
     if (part.conversion == 's') value = in_.str(in_.to_str(value));
     if (part.conversion == 'r' || part.conversion == 'a') value = in_.str(in_.repr(value));
     std::string spec;
@@ -279,6 +293,7 @@ Value Evaluator::joined(const JoinedExpr* node) {
     frame_.at = part.value->place;
     out += in_.format(value, spec);
   }
+  if (!before.empty()) return in_.binary(BinaryOp::kAdd, before, in_.str(std::move(out)));
   return in_.str(std::move(out));
 }
 

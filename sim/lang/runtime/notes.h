@@ -9,6 +9,8 @@
 /// files were not read, a compiler that was left out.
 namespace tidemark::lang {
 
+class Alike;
+
 struct Note {
   SourceSpan at;            ///< in the user's own code where that is on the stack
   std::string text;         ///< one sentence without its full stop
@@ -44,6 +46,10 @@ class Notes {
     count_left_out(notes_, then, times);
   }
 
+  /// Keeps account of which ranks do the same; null: nobody asks.
+  [[nodiscard]] Alike* alike() const { return alike_; }
+  void tell(Alike* alike) { alike_ = alike; }
+
   /// A bound was taken for a size in this call. The frame is only compared, and may be gone.
   void assume_size_in(const Frame* frame);
   [[nodiscard]] bool assumed_size_in(const Frame& frame) const;
@@ -52,6 +58,7 @@ class Notes {
   std::vector<Note> notes_;
   const Frame* frame_ = nullptr;
   const void* code_ = nullptr;
+  Alike* alike_ = nullptr;
 };
 
 /// The innermost frame of the user's own code; null: none.

@@ -6,6 +6,7 @@
 #include "sim/lang/runtime/complex.h"
 #include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/iterators.h"
+#include "sim/lang/runtime/rank_value.h"
 #include "sim/lang/runtime/text.h"
 #include "sim/lang/runtime/wide_integer.h"
 
@@ -298,6 +299,13 @@ Value binary_or_empty(Interp& in, BinaryOp op, const Value& left, const Value& r
   }
   auto* a = left.as<Instance>();
   auto* b = right.as<Instance>();
+  if (const Tuple* parts =
+          op == BinaryOp::kMod && left.as<Str>() != nullptr ? right.as<Tuple>() : nullptr;
+      parts != nullptr && any_of_rank(parts->items)) {
+    return by_rank(in, parts->items, [&](std::span<const Value> of) {
+      return in.binary(op, left, in.tuple({of.begin(), of.end()}));
+    });
+  }
   if (op == BinaryOp::kMod && left.as<Str>() != nullptr && right.as<BuiltinValue>() != nullptr)
     return containers(in, op, left, right);
   if (a != nullptr || b != nullptr) {

@@ -4,6 +4,7 @@
 
 #include "sim/base/check.h"
 #include "sim/lang/runtime/exceptions.h"
+#include "sim/lang/runtime/rank_value.h"
 
 namespace tidemark::lang {
 
@@ -109,6 +110,7 @@ void Arguments::mismatch(std::size_t i, std::string_view expected) const {
 }
 
 std::int64_t Arguments::integer(std::size_t i) const {
+  if (values_[i].is_int()) return values_[i].as_int();
   if (plain_of(values_[i]).is_integral()) return plain_of(values_[i]).as_int();
   if (values_[i].as<Instance>() != nullptr) {
     const Value index = interp_.call_special(values_[i], known(name::kIndex));
@@ -129,13 +131,13 @@ double Arguments::real(std::size_t i) const {
 bool Arguments::boolean(std::size_t i) const { return interp_.truth(values_[i]); }
 
 const std::string& Arguments::text(std::size_t i) const {
-  const Str* text = plain_of(values_[i]).as<Str>();
+  const Str* text = plain_of(pinned(interp_, values_[i])).as<Str>();
   if (text == nullptr) mismatch(i, "str");
   return text->text();
 }
 
 std::vector<std::int64_t> Arguments::integers(std::size_t i) const {
-  const Value& value = values_[i];
+  const Value& value = pinned(interp_, values_[i]);
   if (value.is_integral()) return {value.as_int()};
   const std::vector<Value>* items = nullptr;
   if (const Tuple* tuple = value.as<Tuple>()) items = &tuple->items;
@@ -143,8 +145,9 @@ std::vector<std::int64_t> Arguments::integers(std::size_t i) const {
   if (items == nullptr) mismatch(i, "int or tuple of ints");
   std::vector<std::int64_t> out;
   for (const Value& item : *items) {
-    if (!item.is_integral()) mismatch(i, "tuple of ints");
-    out.push_back(item.as_int());
+    const Value& number = pinned(interp_, item);
+    if (!number.is_integral()) mismatch(i, "tuple of ints");
+    out.push_back(number.as_int());
   }
   return out;
 }

@@ -3,7 +3,9 @@
 #include <string>
 #include <utility>
 
+#include "sim/lang/runtime/rank_value.h"
 #include "sim/torch/namespaces/torch_c.h"
+#include "sim/torch/tensors/own_device.h"
 
 namespace tidemark::torch {
 
@@ -14,7 +16,7 @@ using lang::Value;
 namespace {
 
 ops::Device device_or_current(Session& session, Arguments& a, std::size_t i) {
-  return a.has(i) ? session.device_from(a[i]) : session.current_device;
+  return a.has(i) && !a[i].is_none() ? session.device_from(a[i]) : device_in_use(session);
 }
 
 }  // namespace
@@ -127,10 +129,27 @@ void fill_cuda(Session& session, lang::Module& module) {
   });
   add("device_count()", [s](Interp&, Arguments&) { return Value::integer(s->device_count); });
   add("current_device()",
-      [s](Interp&, Arguments&) { return Value::integer(s->current_device.index); });
-  add("set_device(device)", [s](Interp&, Arguments& a) {
+      [s](Interp& in, Arguments&) { return device_number(in, device_in_use(*s)); });
+  add("set_device(device)", [s](Interp& in, Arguments& a) {
     s->current_device = s->device_from(a[0]);
+    if (lang::Alike* alike = lang::alike_of(in)) alike->has_device = true;
     return Value::none();
+  });
+  // The same by number, for the library's own code, which tells nobody the number: `None` is the
+  // current one.
+  add("_number_of(device=None)", [s](Interp&, Arguments& a) {
+    const ops::Device device = device_or_current(*s, a, 0);
+    return Value::integer(device.is_cuda() ? device.index : device_in_use(*s).index);
+  });
+  add("_device_of(number)", [s](Interp&, Arguments& a) {
+    return s->wrap(ops::Device{static_cast<std::int8_t>(a.integer(0))});
+  });
+  add("_use(number)", [s](Interp&, Arguments& a) {
+    s->current_device = ops::Device{static_cast<std::int8_t>(a.integer(0))};
+    return Value::none();
+  });
+  add("_told(number)", [](Interp& in, Arguments& a) {
+    return device_number(in, ops::Device{static_cast<std::int8_t>(a.integer(0))});
   });
   add("can_device_access_peer(device, peer_device)", [s](Interp&, Arguments& a) {
     return Value::boolean(!(s->device_from(a[0]) == s->device_from(a[1])));

@@ -3,11 +3,13 @@
 #include <utility>
 #include <vector>
 
+#include "sim/lang/runtime/rank_value.h"
 #include "sim/ops/attention_ops.h"
 #include "sim/ops/embedding_ops.h"
 #include "sim/ops/op.h"
 #include "sim/torch/autograd/autograd.h"
 #include "sim/torch/namespaces/torch_c.h"
+#include "sim/torch/tensors/part_of_rank.h"
 #include "sim/torch/tensors/tensor_object.h"
 
 namespace tidemark::torch {
@@ -267,8 +269,48 @@ void fill_distributed(Session& session, lang::Module& module) {
   // (rank, world size, local rank, local world size) of the process; None: it is no job's.
   add("rank_in_job()", [s](Interp& in, Arguments&) -> Value {
     if (!s->rank) return Value::none();
-    return in.tuple({Value::integer(s->rank->index), Value::integer(s->rank->world),
-                     Value::integer(s->rank->local()), Value::integer(s->rank->per_node)});
+    const lang::Alike* alike = lang::alike_of(in);
+    const auto number = [&](const std::function<std::int64_t(int)>& of) {
+      return alike == nullptr ? Value::integer(of(s->rank->index))
+                              : lang::alike_of(in)->numbers(in, of);
+    };
+    return in.tuple({number([](int rank) { return rank; }), Value::integer(s->rank->world),
+                     number([s](int rank) { return rank % s->rank->per_node; }),
+                     Value::integer(s->rank->per_node)});
+  });
+  // What a function of numbers gives on each rank. It changes nothing.
+  add("by_rank(function, *arguments)", [](Interp& in, Arguments& a) {
+    const Value function = a[0];
+    const std::vector<Value> given = a[1].as<lang::Tuple>()->items;
+    return lang::by_rank(in, given, [&](std::span<const Value> of) {
+      return in.call(function, std::vector<Value>(of.begin(), of.end()));
+    });
+  });
+  // tensor.narrow(dim, start, length) of a start that may be another on other ranks, to be copied.
+  add("part_of(tensor, dim, start, length)", [s](Interp& in, Arguments& a) {
+    Value start = a[2];
+    if (auto* varying = start.as<lang::RankValue>()) {
+      const Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
+      start = Value::integer(place_of_rank(*s, tensor, a.integer(1), *varying, true));
+    }
+    return in.call_method(a[0], in.intern("narrow"), {a[1], start, a[3]});
+  });
+  // The same of part `number` of parts that are `size` long.
+  add("numbered_part(tensor, dim, number, size)", [s](Interp& in, Arguments& a) {
+    Value number = a[2];
+    if (auto* varying = number.as<lang::RankValue>()) {
+      const Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
+      number = Value::integer(part_of_rank(*s, tensor, *varying));
+    }
+    return in.call_method(a[0], in.intern("narrow"),
+                          {a[1], in.binary(lang::BinaryOp::kMul, number, a[3]), a[3]});
+  });
+  // The number of this rank, for a kernel that does not ask which it is. Where it is known what
+  // lies in the tensor, it decides.
+  add("own_number(value, tensor)", [](Interp& in, Arguments& a) {
+    const Tensor& tensor = a.object<TensorObject>(1, "Tensor").tensor;
+    const bool is_known = tensor->storage && tensor->storage->known();
+    return is_known ? lang::pinned(in, a[0]) : lang::shown(a[0]);
   });
   add("in_backward()", [s](Interp&, Arguments&) {
     return Value::boolean(s->c.thread().final_callbacks != nullptr);

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "sim/lang/runtime/rank_value.h"
 #include "sim/ops/copy_slices.h"
 #include "sim/ops/values/generator.h"
 #include "sim/ops/values/view.h"
@@ -125,7 +126,14 @@ void add_random_functions(Session& session, lang::Module& module) {
     return Value::integer(static_cast<std::int64_t>(s->c.add_generator()));
   });
   add("seed_generator(number, seed)", [s](Interp&, Arguments& a) {
-    generator_of(*s, a.integer(0)).set_seed(static_cast<std::uint64_t>(a.integer(1)));
+    Generator& generator = generator_of(*s, a.integer(0));
+    const bool is_of_rank = lang::is_of_rank(a[1]);
+    const std::int64_t seed = is_of_rank ? lang::shown(a[1]).as_int() : a.integer(1);
+    generator.set_seed(static_cast<std::uint64_t>(seed));
+    if (is_of_rank) {
+      generator.is_known = false;
+      lang::alike_of(s->interp)->rest_on(a[1]);
+    }
     return Value::none();
   });
   add("generator_state(number)",

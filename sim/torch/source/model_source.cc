@@ -10,6 +10,7 @@
 
 #include "sim/lang/builtins/python.h"
 #include "sim/lang/imports/host_view.h"
+#include "sim/lang/runtime/rank_value.h"
 #include "sim/library/library.h"
 #include "sim/ops/releases.h"
 #include "sim/ops/tracer.h"
@@ -18,6 +19,7 @@
 #include "sim/torch/source/repetition.h"
 #include "sim/torch/tensors/custom_op.h"
 #include "sim/torch/tensors/op_binding.h"
+#include "sim/torch/tensors/part_of_rank.h"
 #include "sim/torch/tensors/reading.h"
 #include "sim/torch/tensors/session.h"
 #include "sim/torch/tensors/tensor_object.h"
@@ -161,6 +163,18 @@ void run_code(const ModelProgram& program, Session& session, Emitter& emitter) {
   emitter.stop();
 }
 
+/// Numbers that are each rank's own are not known while it is asked which ranks do the same. Where
+/// something that is not known decided, they might have.
+void end_alike(lang::Alike& alike, const lang::Notes& notes,
+               const std::optional<lang::Decisions>& decisions) {
+  const auto is_guess = [](const lang::Note& note) {
+    return note.text.find("not known") != std::string::npos;
+  };
+  if (!decisions || !decisions->assumptions().empty() || std::ranges::any_of(notes.all(), is_guess))
+    alike.decide();
+  alike.end();
+}
+
 /// Leaves a world as it is until the process ends.
 void leave_standing(std::unique_ptr<World> world) {
   static std::mutex mutex;
@@ -180,6 +194,7 @@ void ModelSource::run(Program& program, Sink& sink) {
   Emitter emitter(program, sink);
   if (model_.details != nullptr) emitter.record_graph(*model_.details);
   if (model_.kernels != nullptr) emitter.record_kernels(*model_.kernels);
+  notes_.tell(model_.alike);
   lang::Interp::Options options = options_of(model_, notes_);
   std::uint64_t printed = 0;
   Session* running = nullptr;
@@ -202,6 +217,7 @@ void ModelSource::run(Program& program, Sink& sink) {
     lang::Interp& interp = world->interp;
     Session& session = world->session;
     running = &session;
+    if (model_.alike != nullptr) tell_of_tensors(*model_.alike);
     add_modules(session);
     session.c.backends = model_.backends;
     emitter.heed(&session.c.backends);
@@ -238,6 +254,7 @@ void ModelSource::run(Program& program, Sink& sink) {
     operators_ = session.op_table().called();
     allocator_conf_ = session.allocator_conf;
   }
+  if (model_.alike != nullptr) end_alike(*model_.alike, notes_, decisions);
   if (model_.is_last) {
     leave_standing(std::move(world));
   } else {

@@ -21,6 +21,10 @@
 #include "sim/torch/tensors/compiled_code.h"
 #include "sim/torch/tensors/custom_op_spec.h"
 
+namespace tidemark::lang {
+class Alike;
+}  // namespace tidemark::lang
+
 namespace tidemark::graph {
 class OpGraph;
 struct Details;
@@ -67,6 +71,8 @@ struct ModelProgram {
   std::vector<DeviceSpec> devices;  ///< at least one
   /// The process that the program is, of a job of several; none: it was not started as one.
   std::optional<Rank> rank;
+  /// Takes which ranks of the job do the same; null: nobody asks.
+  lang::Alike* alike = nullptr;
   /// Turns of loops that repeat earlier ones are left out, and the sink is told (Sink::repeat).
   bool leave_out_repeats = false;
   /// The process ends soon after this run: what the run made is left standing. Taking it apart is a

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "sim/lang/runtime/notes.h"
+#include "sim/lang/runtime/rank_value.h"
 #include "sim/lang/runtime/unknown.h"
 #include "sim/ops/index_error.h"
 #include "sim/ops/indexing_ops.h"
@@ -13,6 +14,7 @@
 #include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
 #include "sim/ops/values/rule.h"
+#include "sim/torch/tensors/part_of_rank.h"
 #include "sim/torch/tensors/reading.h"
 #include "sim/torch/tensors/tensor_object.h"
 
@@ -63,7 +65,7 @@ const Tensor* array_of(Session& session, const Value& key) {
 /// Source: PyIndex_Check, as THPVariable_getitem asks.
 Value as_integer(Session& session, const Value& key) {
   const auto* object = key.as<lang::Instance>();
-  if (object == nullptr || key.as<TensorObject>() != nullptr) return key;
+  if (object == nullptr || key.as<TensorObject>() != nullptr || lang::is_of_rank(key)) return key;
   if (lang::plain_of(key).is_int()) return lang::plain_of(key);
   const lang::Name name = session.interp.intern("__index__");
   if (object->type().lookup(name) == nullptr || array_of(session, key) != nullptr) return key;
@@ -203,8 +205,11 @@ Sliced apply_slicing(Session& session, const Tensor& self, const Value& key, Pur
       dim += self.dim() - specified;
     } else if (k.is_int()) {
       out.view = ops::select(c, out.view, dim, k.as_int());
+    } else if (auto* place = k.as<lang::RankValue>()) {
+      out.view = ops::select(c, out.view, dim, place_of_rank(session, out.view, dim, *place));
     } else if (const auto* given = k.as<lang::Slice>()) {
-      const Ref<lang::Slice> made = with_integers(session, *given, purpose);
+      Ref<lang::Slice> made = slice_of_rank(session, out.view, dim, *given);
+      if (!made) made = with_integers(session, *given, purpose);
       const lang::Slice* slice = made ? made.get() : given;
       const std::int64_t length = out.view.size(dim);
       const auto range = slice->indices(length);

@@ -8,6 +8,7 @@
 #include "sim/base/check.h"
 #include "sim/lang/runtime/complex.h"
 #include "sim/lang/runtime/notes.h"
+#include "sim/lang/runtime/rank_value.h"
 #include "sim/lang/runtime/unknown.h"
 #include "sim/ops/parts.h"
 #include "sim/ops/values/view.h"
@@ -320,7 +321,8 @@ bool to_dtype(const lang::Interp& interp, const Value& value, Argument& out) {
 }
 
 bool to_device(Session& session, const Value& value, Argument& out) {
-  if (value.as<DeviceObject>() == nullptr && value.as<lang::Str>() == nullptr && !value.is_int())
+  if (value.as<DeviceObject>() == nullptr && value.as<lang::Str>() == nullptr && !value.is_int() &&
+      !lang::is_of_rank(value))
     return false;
   out = session.device_from(value);
   return true;
@@ -349,7 +351,7 @@ std::vector<Parameter> parse_parameters(lang::Interp& interp, std::string_view s
 }
 
 std::optional<std::int64_t> whole_number(Session& session, const Value& given, Integers integers) {
-  const Value& value = lang::plain_of(given);
+  const Value& value = lang::pinned(session.interp, lang::plain_of(given));
   if (value.is_integral()) return value.as_int();
   if (const auto* unknown = value.as<lang::Unknown>();
       unknown != nullptr && unknown->kind() != lang::Unknown::Type::kReal)
@@ -368,7 +370,9 @@ std::optional<std::int64_t> whole_number(Session& session, const Value& given, I
 
 bool to_argument(Session& session, const Parameter& parameter, const Value& given, Argument& out,
                  Integers integers) {
-  const Value& value = lang::plain_of(given);  // a member of an enumeration of texts or numbers
+  const bool is_device = parameter.type == ParameterType::kDevice;
+  const Value& plain = lang::plain_of(given);  // a member of an enumeration of texts or numbers
+  const Value& value = is_device ? plain : lang::pinned(session.interp, plain);
   if (value.is_none()) {
     if (!parameter.optional && parameter.type != ParameterType::kAny) return false;
     out = ops::None{};

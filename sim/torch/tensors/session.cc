@@ -8,9 +8,11 @@
 #include <cstdint>
 #include <optional>
 
+#include "sim/lang/runtime/rank_value.h"
 #include "sim/ops/index_error.h"
 #include "sim/torch/autograd/autograd.h"
 #include "sim/torch/tensors/op_binding.h"
+#include "sim/torch/tensors/own_device.h"
 #include "sim/torch/tensors/tensor_object.h"
 
 namespace tidemark::torch {
@@ -58,20 +60,37 @@ Value DTypeObject::get_missing_attr(lang::Interp& interp, lang::Name name) {
   return {};
 }
 
-std::string DeviceObject::str(lang::Interp& /*interp*/) {
+namespace {
+
+/// Its number is read, which is another on other ranks where it is the own device of this one.
+void read_number(lang::Interp& interp, ops::Device device) {
+  lang::Alike* alike = lang::alike_of(interp);
+  const bool is_own = alike != nullptr && device.is_cuda() && device.index == alike->job().local();
+  if (is_own) (void)lang::pinned(interp, alike->local_rank(interp));
+}
+
+}  // namespace
+
+std::string DeviceObject::str(lang::Interp& interp) {
+  if (has_index) read_number(interp, device);
   return device.is_cuda() && has_index ? fmt::format("cuda:{}", device.index)
                                        : std::string(type_of(device));
 }
 std::string DeviceObject::repr(lang::Interp& interp) {
-  (void)interp;
+  if (has_index) read_number(interp, device);
   if (!device.is_cuda() || !has_index) return fmt::format("device(type='{}')", type_of(device));
   return fmt::format("device(type='cuda', index={})", device.index);
+}
+Value device_number(lang::Interp& interp, ops::Device device) {
+  lang::Alike* alike = lang::alike_of(interp);
+  const bool is_own = alike != nullptr && device.index == alike->job().local();
+  return is_own ? alike->local_rank(interp) : Value::integer(device.index);
 }
 Value DeviceObject::get_missing_attr(lang::Interp& interp, lang::Name name) {
   const std::string_view text = interp.text(name);
   if (text == "type") return interp.str(std::string(type_of(device)));
   if (text == "index")
-    return device.is_cuda() && has_index ? Value::integer(device.index) : Value::none();
+    return device.is_cuda() && has_index ? device_number(interp, device) : Value::none();
   return {};
 }
 Value DeviceObject::compare(lang::Interp& /*interp*/, lang::CompareOp op, const Value& other) {
@@ -200,10 +219,10 @@ void Session::add_values() {
     if (const auto other = named_only(named))
       return make_ref<DeviceObject>(interp.heap(), device_class, *other);
     ops::Device device = device_from(named);
-    const bool is_numbered =
-        args.positional + args.keyword_count > 1 && args.values[1].is_int() && device.is_cuda();
+    const bool is_numbered = args.positional + args.keyword_count > 1 && device.is_cuda() &&
+                             (args.values[1].is_int() || lang::is_of_rank(args.values[1]));
     if (is_numbered) device = device_from(args.values[1]);
-    const auto* text = named.as<lang::Str>();
+    const auto* text = lang::shown(named).as<lang::Str>();
     const auto* given = named.as<DeviceObject>();
     const bool has_index = is_numbered || !((text != nullptr && text->text() == "cuda") ||
                                             (given != nullptr && !given->has_index));
@@ -268,15 +287,49 @@ Value Session::tuple_of(const ops::TensorList& tensors) {
   return interp.tuple(std::move(items));
 }
 
+namespace {
+
+/// The number of a device that a number or a text names; -1: none.
+std::int64_t number_of(const Value& value) {
+  if (value.is_int()) return value.as_int();
+  const auto* text = value.as<lang::Str>();
+  if (text == nullptr || !text->text().starts_with("cuda:")) return -1;
+  const std::string_view digits = std::string_view(text->text()).substr(5);
+  std::int64_t number = -1;
+  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return parsed.ec == std::errc() && parsed.ptr == digits.data() + digits.size() ? number : -1;
+}
+
+/// Whether what names a device names each rank's own. Ranks for which it does not are parted.
+bool names_own_device(lang::Interp& interp, const lang::RankValue& value) {
+  lang::Alike& alike = value.alike();
+  const auto local = [&](int rank) { return rank % alike.job().per_node; };
+  if (number_of(value.own()) != alike.job().local()) return false;
+  alike.keep_only(interp, [&](int rank) { return number_of(value.of(rank)) == local(rank); });
+  return true;
+}
+
+}  // namespace
+
+ops::Device device_in_use(Session& session) {
+  lang::Alike* alike = lang::alike_of(session.interp);
+  const ops::Device device = session.current_device;
+  if (alike != nullptr && !alike->has_device) alike->name_device(session.interp, device.index);
+  return device;
+}
+
 ops::Device Session::device_from(const Value& given) {
-  const Value& value = lang::plain_of(given);
+  if (const auto* varying = given.as<lang::RankValue>();
+      varying != nullptr && names_own_device(interp, *varying))
+    return ops::Device{static_cast<std::int8_t>(varying->alike().job().local())};
+  const Value& value = lang::pinned(interp, lang::plain_of(given));
   const auto* object = value.as<DeviceObject>();
   const auto other = named_only(value);
   if (other || (object != nullptr && object->device.index <= kFirstNamed)) {
     interp.runtime_error(fmt::format("PyTorch is not linked with support for {} devices",
                                      type_of(other ? *other : object->device)));
   }
-  if (object != nullptr) return object->has_index ? object->device : current_device;
+  if (object != nullptr) return object->has_index ? object->device : device_in_use(*this);
   std::int64_t index = -1;
   std::string shown = interp.repr(value);
   if (value.is_int()) {
@@ -285,7 +338,7 @@ ops::Device Session::device_from(const Value& given) {
     std::string_view name = text->text();
     if (name == "cpu") return ops::kHost;
     if (name == "meta") return ops::kMeta;
-    if (name == "cuda") return current_device;
+    if (name == "cuda") return device_in_use(*this);
     if (!name.starts_with("cuda:")) {
       interp.runtime_error(
           fmt::format("Expected one of cpu, cuda device type at start of device string: {}", name));
@@ -303,6 +356,8 @@ ops::Device Session::device_from(const Value& given) {
         fmt::format("CUDA error: invalid device ordinal: {} (this scenario has {} device{})", shown,
                     device_count, device_count == 1 ? "" : "s"));
   }
+  if (lang::Alike* alike = lang::alike_of(interp))
+    alike->name_device(interp, static_cast<int>(index));
   return ops::Device{static_cast<std::int8_t>(index)};
 }
 

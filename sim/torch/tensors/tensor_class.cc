@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "sim/lang/runtime/rank_value.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/shape_ops.h"
@@ -278,7 +279,7 @@ Value to_method(Session& session, lang::CallArgs& args) {
       options.dtype = other->tensor.dtype();
       options.device = other->tensor.device();
     } else if (value.as<lang::Str>() != nullptr || value.as<DeviceObject>() != nullptr ||
-               value.is_int()) {
+               value.is_int() || lang::is_of_rank(value)) {
       options.device = session.device_from(value);
     } else if (!value.is_none()) {
       interp.type_error("to() received an invalid combination of arguments - got " +

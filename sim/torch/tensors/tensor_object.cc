@@ -7,6 +7,7 @@
 
 #include "sim/lang/runtime/complex.h"
 #include "sim/lang/runtime/frame.h"
+#include "sim/lang/runtime/rank_value.h"
 #include "sim/lang/runtime/unknown.h"
 #include "sim/ops/print_ops.h"
 #include "sim/ops/shape_ops.h"
@@ -64,7 +65,8 @@ constexpr std::array<std::string_view, 6> kCompare{"eq", "ne", "lt", "le", "gt",
 bool is_operand(const Value& given) {
   const Value& value = lang::plain_of(given);  // numpy's numbers are numbers
   return value.is_number() || value.as<TensorObject>() != nullptr ||
-         value.as<lang::Unknown>() != nullptr || value.as<lang::Complex>() != nullptr;
+         value.as<lang::Unknown>() != nullptr || value.as<lang::Complex>() != nullptr ||
+         lang::is_of_rank(value);
 }
 
 Value call_op(Session& session, std::string_view where, std::string_view name,

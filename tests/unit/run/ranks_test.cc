@@ -43,6 +43,30 @@ TEST_CASE("ranks that do the same are one line, the worst first") {
   }
 }
 
+TEST_CASE("ranks that are known to do the same are played once") {
+  std::vector<int> played;
+  const auto play = [&](int rank) {
+    played.push_back(rank);
+    RankPlay one = told_of(rank, run_that_asks(rank == 3 ? 4096 : 1024));
+    if (rank != 3) one.result.ranks = {0, 1, 2};
+    return one;
+  };
+  const std::vector<RankResult> told = classes_of_ranks({0, 4, 4}, 1, play);
+  CHECK(played == std::vector<int>{0, 3});
+  REQUIRE(told.size() == 2);
+  CHECK(told[0].ranks == std::vector<int>{3});
+  CHECK(told[1].ranks == std::vector<int>{0, 1, 2});
+}
+
+TEST_CASE("of ranks that all differ no more than a few are played") {
+  const auto play = [](int rank) {
+    return told_of(rank, run_that_asks(512 * (1 + static_cast<Bytes>(rank))));
+  };
+  const std::vector<RankResult> told = classes_of_ranks({0, 100, 10}, 1, play);
+  CHECK(told.size() == kMostPlays);
+  CHECK(told.front().ranks == std::vector<int>{99});
+}
+
 TEST_CASE("equal peaks of other events are two lines") {
   const auto run = [](int rank) {
     RunResult result = run_that_asks(1024);

@@ -2,11 +2,8 @@ import torch
 import torch._C as _C
 
 
-def _device_index(device):
-    if device is None:
-        return torch.cuda.current_device()
-    index = device if isinstance(device, int) else torch.device(device).index
-    return torch.cuda.current_device() if index is None else index
+# Numbers of devices are for the library alone: what a program reads of them may be another on other ranks.
+_device_index = torch.cuda._number_of
 
 
 # A device's streams by number: 0, the default one; then 32 of each priority from 0 to -3; then those that others made.
@@ -43,7 +40,7 @@ def _join_capture(stream, recorded_on):
     graph, streams = _capturing[0]
     if recorded_on in streams and stream._index not in streams:
         streams.append(stream._index)
-        _C.use_pool(_JOIN_CAPTURE, graph._pool[0], graph._pool[1], stream.device_index, stream._index)
+        _C.use_pool(_JOIN_CAPTURE, graph._pool[0], graph._pool[1], stream._device, stream._index)
 
 
 class Stream:
@@ -51,15 +48,19 @@ class Stream:
 
     def __init__(self, device=None, priority=0, *, stream_id=None, device_index=None, device_type=None):
         if stream_id is None:
-            self.device_index = _device_index(device)
-            self._index = _C.stream_from_pool(self.device_index, -max([min([priority, 0]), 1 - _PRIORITIES]))
+            self._device = _device_index(device)
+            self._index = _C.stream_from_pool(self._device, -max([min([priority, 0]), 1 - _PRIORITIES]))
         else:
-            self.device_index = device_index
+            self._device = _device_index(device_index)
             if stream_id >= _POOL * _POOL:
-                self._index = _number(device_index, stream_id)
+                self._index = _number(self._device, stream_id)
             else:
                 self._index = 0 if stream_id <= 0 else 1 + stream_id // _POOL + (stream_id % _POOL - 3) // 2 * _POOL
-        self.device = torch.device("cuda", self.device_index)
+        self.device = torch.cuda._device_of(self._device)
+
+    @property
+    def device_index(self):
+        return torch.cuda._told(self._device)
 
     @staticmethod
     def priority_range():
@@ -77,7 +78,7 @@ class Stream:
 
     @property
     def cuda_stream(self):
-        return _handle(self.device_index, self._index)
+        return _handle(self._device, self._index)
 
     def record_event(self, event=None):
         if event is None:
@@ -92,10 +93,10 @@ class Stream:
         self.wait_event(stream.record_event())
 
     def synchronize(self):
-        _C.synchronize_stream(self.device_index, self._index)
+        _C.synchronize_stream(self._device, self._index)
 
     def query(self):
-        ended = _C.query_stream(self.device_index, self._index)
+        ended = _C.query_stream(self._device, self._index)
         if ended is None:
             _C.refuse(
                 "torch.cuda.Stream.query() is not modelled under the event policies sync and lag",
@@ -111,10 +112,10 @@ class Stream:
         return self._context.__exit__(*error)
 
     def __eq__(self, other):
-        return isinstance(other, Stream) and (self._index, self.device_index) == (other._index, other.device_index)
+        return isinstance(other, Stream) and (self._index, self._device) == (other._index, other._device)
 
     def __hash__(self):
-        return hash((self._index, self.device_index))
+        return hash((self._index, self._device))
 
     def __repr__(self):
         return f"<torch.cuda.Stream device=cuda:{self.device_index} cuda_stream={hex(self.cuda_stream)}>"
@@ -139,13 +140,13 @@ class Event:
 
     def record(self, stream=None):
         stream = current_stream() if stream is None else stream
-        _C.record_event(self._event, stream.device_index, stream._index)
+        _C.record_event(self._event, stream._device, stream._index)
         self._recorded, self._recorded_on = True, stream._index
 
     def wait(self, stream=None):
         stream = current_stream() if stream is None else stream
         if self._recorded:
-            _C.wait_event(self._event, stream.device_index, stream._index)
+            _C.wait_event(self._event, stream._device, stream._index)
             if _capturing:
                 _join_capture(stream, self._recorded_on)
 
@@ -163,22 +164,29 @@ class Event:
         return f"<torch.cuda.Event {self._event if self._recorded else 'uninitialized'}>"
 
 
+def _stream_of(device, number):
+    made = object.__new__(Stream)
+    made._device, made._index, made.device = device, number, torch.cuda._device_of(device)
+    return made
+
+
+def _current_stream(device):
+    return _stream_of(device, _C.current_stream(device))
+
+
 def current_stream(device=None):
-    index = _device_index(device)
-    current = Stream(stream_id=0, device_index=index)
-    current._index = _C.current_stream(index)
-    return current
+    return _current_stream(_device_index(device))
 
 
 def default_stream(device=None):
-    return Stream(stream_id=0, device_index=_device_index(device))
+    return _stream_of(_device_index(device), 0)
 
 
 def set_stream(stream):
     if stream is None:
         return
-    torch.cuda.set_device(stream.device_index)
-    _C.set_stream(stream.device_index, stream._index)
+    torch.cuda._use(stream._device)
+    _C.set_stream(stream._device, stream._index)
 
 
 class StreamContext:
@@ -191,13 +199,13 @@ class StreamContext:
         if self.stream is None:
             return
         self.before = current_stream()
-        self.there = current_stream(self.stream.device_index)
+        self.there = _current_stream(self.stream._device)
         set_stream(self.stream)
 
     def __exit__(self, *error):
         if self.stream is None:
             return False
-        if self.before.device_index != self.stream.device_index:
+        if self.before._device != self.stream._device:
             set_stream(self.there)
         set_stream(self.before)
         return False

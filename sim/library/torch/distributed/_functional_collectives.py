@@ -10,7 +10,7 @@ def _group_of(group):
         ranks = [rank for each in group for rank in each] if isinstance(group[0], list) else group
         own = [each for each in group if c10d.get_rank() in each] if isinstance(group[0], list) else [group]
         for made in c10d._world_groups:
-            if made._ranks == own[0]:
+            if list(made._ranks) == own[0]:
                 return made
         raise RuntimeError(f"Could not resolve the process group of the ranks {ranks}")
     if isinstance(group, tuple):

@@ -1,6 +1,7 @@
 import torch
 import torch._C as _C
 import weakref
+from torch.distributed import _nccl_memory
 from torch.futures import Future
 
 
@@ -89,13 +90,47 @@ def _flat_like(tensors):
     )
 
 
+def _pair(own, peer):
+    return f"{min([own, peer])}:{max([own, peer])}"
+
+
+class Ranks:
+    """ranks of a group that may be others for other ranks: worked out when somebody asks for them"""
+
+    def __init__(self, size, make):
+        self._size, self._make, self._made = size, make, None
+
+    def _all(self):
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+    def __len__(self):
+        return self._size
+
+    def __iter__(self):
+        return iter(self._all())
+
+    def __getitem__(self, index):
+        return self._all()[index]
+
+    def __contains__(self, rank):
+        return rank in self._all()
+
+    def index(self, rank):
+        return self._all().index(rank)
+
+    def __eq__(self, other):
+        return self is other or (len(self) == len(other) and self._all() == list(other))
+
+
 class ProcessGroup:
     """some ranks of the job, as this process sees them. Source: ProcessGroupNCCL"""
 
     def __init__(self, ranks, rank, name, backend="nccl", desc="undefined"):
-        self._ranks, self._rank, self._backend = ranks, rank, backend
+        self._ranks, self._rank, self._backend, self._size = ranks, rank, backend, len(ranks)
         self.group_name, self.group_desc = name, desc
-        self._streams, self._unwaited = {}, {}
+        self._streams, self._pairs, self._unwaited = {}, [], {}
         self._together = None  # what is coalesced: [stream, tensors, outputs]
         self.bound_device_id = None
 
@@ -103,14 +138,14 @@ class ProcessGroup:
         return self._rank
 
     def size(self):
-        return len(self._ranks)
+        return self._size
 
     def name(self):
         return self._backend
 
     @property
     def group_size(self):
-        return len(self._ranks)
+        return self._size
 
     def _get_backend(self, device):
         return self
@@ -131,10 +166,21 @@ class ProcessGroup:
 
     def _stream(self, device, key=None):
         """the stream of a communicator, made with it at its first use"""
-        key = device.index if key is None else key
+        key = torch.cuda._number_of(device) if key is None else key
         if key not in self._streams:
             self._streams[key] = torch.cuda.Stream(device)
+            _nccl_memory.tell(self._size)
         return self._streams[key]
+
+    def _pair_stream(self, device, peer):
+        """that of a communicator of two: which pairs are the same may hang on the rank"""
+        key = _C.by_rank(_pair, self._rank, peer)
+        for known, stream in self._pairs:
+            if known == key:
+                return stream
+        self._pairs.append((key, torch.cuda.Stream(device)))
+        _nccl_memory.tell(2, True)
+        return self._pairs[-1][1]
 
     def _let_go(self):
         """drops what finished work kept that nobody waited for, once the script took its time: NCCL's watchdog looks"""
@@ -162,6 +208,11 @@ class ProcessGroup:
 
     # ---- collectives
 
+    @staticmethod
+    def _keeps(asynchronous):
+        """whether a collective keeps what it works on"""
+        return asynchronous or _C.release_rule("collectives_record_streams")
+
     def _run(self, inputs, outputs, asynchronous=False, after=None, kept=None, given=()):
         """one collective: `inputs` and `outputs` are what NCCL reads and writes, `after` what copies out of them.
         `kept`: what is kept instead of them, in its order; `given`: what is kept beside them"""
@@ -174,7 +225,7 @@ class ProcessGroup:
         own = self._stream(tensor.device)
         moved = _bytes(inputs) + _bytes(outputs)
         records = _C.release_rule("collectives_record_streams")
-        if not asynchronous and not records:
+        if not self._keeps(asynchronous):
             _C.communicate(tensor, moved)
             if after is not None:
                 after()
@@ -204,8 +255,7 @@ class ProcessGroup:
         if not tensor.is_cuda:
             return _OnHost([tensor])
         if self._together is None:
-            low, high = sorted([self._rank, peer])
-            own = self._stream(tensor.device, f"{low}:{high}")
+            own = self._pair_stream(tensor.device, peer)
         else:
             own = self._stream(tensor.device)
         own.wait_stream(torch.cuda.current_stream(tensor.device))
@@ -232,8 +282,10 @@ class ProcessGroup:
         """through one flat tensor of all ranks' parts, where they are alike and the release does so; else each from its
         rank"""
         if not _C.release_rule("all_gather_through_flat") or any([t.shape != outputs[0].shape for t in outputs]):
-            sent = [[tensor if i == self._rank else t, t] for i, t in enumerate(outputs)]
-            return self._run([tensor], outputs, asynchronous, kept=[t for pair in sent for t in pair])
+            kept = []
+            if self._keeps(asynchronous):
+                kept = [x for i, t in enumerate(outputs) for x in (tensor if i == self._rank else t, t)]
+            return self._run([tensor], outputs, asynchronous, kept=kept)
         flat = _flat_like(outputs)
 
         def after():
@@ -247,8 +299,10 @@ class ProcessGroup:
 
     def reduce_scatter(self, output, tensors, asynchronous=False):
         if any([t.shape != tensors[0].shape for t in tensors]):
-            sent = [[t, output if i == self._rank else t] for i, t in enumerate(tensors)]
-            return self._run(tensors, [output], asynchronous, kept=[t for pair in sent for t in pair])
+            kept = []
+            if self._keeps(asynchronous):
+                kept = [x for i, t in enumerate(tensors) for x in (t, output if i == self._rank else t)]
+            return self._run(tensors, [output], asynchronous, kept=kept)
         with torch.no_grad():
             flat = _flat_like(tensors)
             for i, t in enumerate(tensors):

@@ -1,5 +1,6 @@
 import torch
 from torch.distributed import distributed_c10d as c10d
+from torch.distributed._nccl import Ranks
 
 
 def _nested(ranks, shape):
@@ -35,39 +36,57 @@ class DeviceMesh:
 
     def __init__(
         self, device_type, mesh=None, *, mesh_dim_names=None, backend_override=None, _init_backend=True,
-        _rank=None, _ranks=None, _sizes=None, _groups=None, _root=None
+        _rank=None, _ranks=None, _sizes=None, _groups=None, _root=None, _dims=None, _coordinate=None
     ):
         self.device_type = device_type
         self._ranks = _flat(mesh) if _ranks is None else _ranks
         self._sizes = _shape(mesh) if _sizes is None else tuple(_sizes)
         self.mesh_dim_names = None if mesh_dim_names is None else tuple(mesh_dim_names)
         self._root = self if _root is None else _root
-        self._flattened = {}
+        self._dims = tuple(range(len(self._sizes))) if _dims is None else tuple(_dims)
+        self._flattened, self._parts = {}, {}
         if not c10d.is_initialized():
             c10d.init_process_group()
         self._own = c10d.get_rank()
+        self._coordinate = self._find_coordinate() if _coordinate is None else tuple(_coordinate)
         self._groups = self._make_groups() if _groups is None else _groups
 
+    def _find_coordinate(self):
+        """where this rank is, None: nowhere"""
+        if isinstance(self._ranks, range):
+            if not self._own < len(self._ranks):
+                return None
+            place = self._own
+        elif self._own in self._ranks:
+            place = self._ranks.index(self._own)
+        else:
+            return None
+        strides = self._strides()
+        return tuple([place // stride % size for stride, size in zip(strides, self._sizes)])
+
+    def _strides(self):
+        return [_product(self._sizes[d + 1:]) for d in range(self.ndim)]
+
     def _make_groups(self):
-        """a group for each dimension: this rank's of all that the others have too"""
+        """this rank's group of each dimension. Others make theirs, of which this one has nothing"""
         world = c10d._get_default_group()
         if self.ndim == 1 and len(self._ranks) == world.size():
             return [world]
-        groups = []
-        for dim in range(self.ndim):
-            own = None
-            for ranks in self._lines(dim):
-                made = c10d.new_group(ranks)
-                if self._own in ranks:
-                    own = made
-            groups.append(own)
-        return groups
+        if self._coordinate is None:
+            return [None] * self.ndim
+        return [c10d._own_group(self._line([dim]), self._coordinate[dim]) for dim in range(self.ndim)]
 
-    def _lines(self, dim):
-        """the ranks along a dimension, for all places of the others"""
-        stride, size = _product(self._sizes[dim + 1:]), self._sizes[dim]
-        starts = [i for i in range(len(self._ranks)) if i // stride % size == 0]
-        return [[self._ranks[start + stride * k] for k in range(size)] for start in starts]
+    def _line(self, dims):
+        """the ranks that differ from this one in some dimensions alone"""
+
+        def make():
+            strides, places = self._strides(), [0]
+            start = sum([c * s for d, (c, s) in enumerate(zip(self._coordinate, strides)) if d not in dims])
+            for d in dims:
+                places = [p + strides[d] * k for p in places for k in range(self._sizes[d])]
+            return [self._ranks[start + place] for place in places]
+
+        return Ranks(_product([self._sizes[d] for d in dims]), make)
 
     @property
     def ndim(self):
@@ -79,7 +98,7 @@ class DeviceMesh:
 
     @property
     def mesh(self):
-        return torch.tensor(_nested(self._ranks, self._sizes))
+        return torch.tensor(_nested(list(self._ranks), self._sizes))
 
     def size(self, mesh_dim=None):
         return _product(self._sizes) if mesh_dim is None else self._sizes[mesh_dim]
@@ -88,13 +107,7 @@ class DeviceMesh:
         return self._own
 
     def get_coordinate(self):
-        if self._own not in self._ranks:
-            return None
-        place, coordinate = self._ranks.index(self._own), []
-        for size in self._sizes[::-1]:
-            coordinate.insert(0, place % size)
-            place //= size
-        return tuple(coordinate)
+        return self._coordinate
 
     def _dim(self, mesh_dim):
         if isinstance(mesh_dim, int):
@@ -138,46 +151,28 @@ class DeviceMesh:
 
     def _part(self, dims, names):
         """the mesh of some dimensions, at this rank's place in the others"""
-        own = self.get_coordinate()
-        strides = [_product(self._sizes[d + 1:]) for d in range(self.ndim)]
-        start = sum([own[d] * strides[d] for d in range(self.ndim) if d not in dims])
-        places = [start]
-        for d in dims:
-            places = [p + strides[d] * k for p in places for k in range(self._sizes[d])]
-        return DeviceMesh(
-            self.device_type, mesh_dim_names=names, _ranks=[self._ranks[p] for p in places],
-            _sizes=[self._sizes[d] for d in dims], _groups=[self._groups[d] for d in dims], _root=self._root
-        )
+        if names not in self._parts:
+            self._parts[names] = DeviceMesh(
+                self.device_type, mesh_dim_names=names, _ranks=self._line(dims),
+                _sizes=[self._sizes[d] for d in dims], _groups=[self._groups[d] for d in dims], _root=self._root,
+                _dims=[self._dims[d] for d in dims], _coordinate=[self._coordinate[d] for d in dims]
+            )
+        return self._parts[names]
 
     def _flatten(self, mesh_dim_name=None, backend_override=None):
         name = "_".join(self.mesh_dim_names) if mesh_dim_name is None else mesh_dim_name
         if self.ndim == 1:
             return self
-        if name not in self._root._flattened:
-            made = None
-            for ranks in self._siblings():
-                group = c10d.new_group(ranks)
-                if self._own in ranks:
-                    made = DeviceMesh(
-                        self.device_type, mesh_dim_names=(name,), _ranks=ranks, _sizes=[len(ranks)],
-                        _groups=[group], _root=self._root
-                    )
-            self._root._flattened[name] = made
-        return self._root._flattened[name]
-
-    def _siblings(self):
-        """the ranks of this part of the mesh, and of those beside it"""
-        root = self._root
-        dims = [root._dim(name) for name in self.mesh_dim_names]
-        strides = [_product(root._sizes[d + 1:]) for d in range(root.ndim)]
-        starts, inside = [0], [0]
-        for d in range(root.ndim):
-            steps = [strides[d] * k for k in range(root._sizes[d])]
-            if d in dims:
-                inside = [p + s for p in inside for s in steps]
-            else:
-                starts = [p + s for p in starts for s in steps]
-        return [[root._ranks[start + p] for p in inside] for start in starts]
+        flattened = self._root._flattened
+        if name not in flattened:
+            place = sum([c * s for c, s in zip(self._coordinate, self._strides())])
+            ranks = self._ranks if self._root is self else self._root._line(self._dims)
+            flattened[name] = DeviceMesh(
+                self.device_type, mesh_dim_names=(name,), _ranks=ranks, _sizes=[len(ranks)],
+                _groups=[c10d._own_group(ranks, place)], _root=self._root, _dims=[("flat", *self._dims)],
+                _coordinate=[place]
+            )
+        return flattened[name]
 
     @staticmethod
     def _concatenate(device_mesh_list):
@@ -198,19 +193,22 @@ class DeviceMesh:
     def from_group(group, device_type, mesh=None, *, mesh_dim_names=None, backend_override=None):
         if isinstance(group, c10d.ProcessGroup):
             return DeviceMesh(
-                device_type, mesh_dim_names=mesh_dim_names, _ranks=list(group._ranks), _sizes=[group.size()],
-                _groups=[group]
+                device_type, mesh_dim_names=mesh_dim_names, _ranks=group._ranks, _sizes=[group.size()],
+                _groups=[group], _coordinate=[group.rank()]
             )
         return DeviceMesh(device_type, mesh, mesh_dim_names=mesh_dim_names, _groups=list(group))
 
     def __eq__(self, other):
-        return self is other or (
-            isinstance(other, DeviceMesh) and self._ranks == other._ranks and self._sizes == other._sizes
-            and self.device_type == other.device_type and self.mesh_dim_names == other.mesh_dim_names
-        )
+        if self is other:
+            return True
+        if not isinstance(other, DeviceMesh) or self._sizes != other._sizes:
+            return False
+        if self.device_type != other.device_type or self.mesh_dim_names != other.mesh_dim_names:
+            return False
+        return (self._root is other._root and self._dims == other._dims) or list(self._ranks) == list(other._ranks)
 
     def __hash__(self):
-        return hash((tuple(self._ranks), self._sizes, self.device_type, self.mesh_dim_names))
+        return hash((self._sizes, self.device_type, self.mesh_dim_names))
 
     def __repr__(self):
         sizes = self._sizes if self.mesh_dim_names is None else ", ".join(
@@ -251,5 +249,5 @@ def init_device_mesh(device_type, mesh_shape, *, mesh_dim_names=None, backend_ov
             f"Mesh should not be bigger than default world size {c10d.get_world_size()}, but found {count} ranks!"
         )
     return DeviceMesh(
-        device_type, mesh_dim_names=mesh_dim_names, _ranks=list(range(count)), _sizes=mesh_shape
+        device_type, mesh_dim_names=mesh_dim_names, _ranks=range(count), _sizes=mesh_shape
     )

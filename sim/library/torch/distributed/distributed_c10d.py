@@ -2,7 +2,7 @@ import os
 import torch
 import torch._C as _C
 from contextlib import contextmanager
-from torch.distributed._nccl import ProcessGroup, Work
+from torch.distributed._nccl import ProcessGroup, Ranks, Work
 from torch.distributed.rendezvous import _job
 
 # One rank of the job runs. What the others do decides over values, never over this one's memory.
@@ -129,7 +129,7 @@ def init_process_group(
         if part.split(":")[-1] not in ("nccl", "gloo"):
             _C.refuse("the process group backend '" + backend + "' is not modelled", "use nccl")
     rank, world_size = _job(init_method, rank, world_size)
-    made = ProcessGroup(list(range(world_size)), rank, "0", backend, "default_pg")
+    made = ProcessGroup(range(world_size), rank, "0", backend, "default_pg")
     GroupMember.WORLD = made
     _world_groups.append(made)
     if device_id is not None:
@@ -200,7 +200,7 @@ def get_group_rank(group, global_rank):
     ranks = _group(group)._ranks
     if global_rank not in ranks:
         raise ValueError(f"Global rank {global_rank} is not part of group {group}")
-    return ranks.index(global_rank)
+    return global_rank if isinstance(ranks, range) else ranks.index(global_rank)
 
 
 def get_pg_count():
@@ -233,7 +233,13 @@ def new_group(
             raise ValueError("The new group's rank should be within the world_size set by init_process_group")
     if world.rank() not in ranks:
         return GroupMember.NON_GROUP_MEMBER
-    made = ProcessGroup(ranks, ranks.index(world.rank()), str(len(_world_groups)), backend or world._backend)
+    return _own_group(ranks, ranks.index(world.rank()), backend)
+
+
+def _own_group(ranks, rank, backend=None):
+    """a new group of which this rank is number `rank`"""
+    world = _get_default_group()
+    made = ProcessGroup(ranks, rank, str(len(_world_groups)), backend or world._backend)
     if world.bound_device_id is not None:
         made.bound_device_id = world.bound_device_id
         made._stream(made.bound_device_id)
@@ -264,6 +270,15 @@ def new_subgroups(group_size=None, group=None, timeout=None, backend=None, pg_op
         raise ValueError(f"The world size ({len(ranks)}) must be divisible by '{group_size=}'")
     parts = [ranks[i:i + group_size] for i in range(0, len(ranks), group_size)]
     return new_subgroups_by_enumeration(parts, timeout, backend, pg_options)
+
+
+def _own_subgroup(group_size):
+    """this rank's of those that new_subgroups() makes"""
+    world = _get_default_group()
+    if world.size() % group_size != 0:
+        raise ValueError(f"The world size ({world.size()}) must be divisible by '{group_size=}'")
+    start = world.rank() - world.rank() % group_size
+    return _own_group(Ranks(group_size, lambda: [start + i for i in range(group_size)]), world.rank() % group_size)
 
 
 def split_group(parent_pg=None, split_ranks=None, timeout=None, pg_options=None, group_desc=None):

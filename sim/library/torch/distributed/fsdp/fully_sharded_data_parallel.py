@@ -91,13 +91,11 @@ class FullyShardedDataParallel(nn.Module):
             elif isinstance(process_group, tuple):
                 self.process_group, self._inter_node_pg = process_group
             else:
-                self.process_group, _ = dist.new_subgroups()
-                per_node, world = self.process_group.size(), dist.get_world_size()
-                for local in range(per_node):
-                    ranks = list(range(local, world, per_node))
-                    made = dist.new_group(ranks)
-                    if dist.get_rank() in ranks:
-                        self._inter_node_pg = made
+                c10d = dist.distributed_c10d
+                per_node, world, rank = torch.cuda.device_count(), dist.get_world_size(), dist.get_rank()
+                self.process_group = c10d._own_subgroup(per_node)
+                others = c10d.Ranks(world // per_node, lambda: list(range(rank % per_node, world, per_node)))
+                self._inter_node_pg = c10d._own_group(others, rank // per_node)
         elif device_mesh is not None:
             self.process_group = device_mesh.get_group(0)
         else:

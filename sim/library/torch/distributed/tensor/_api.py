@@ -213,7 +213,7 @@ def _dealt(local, placement, mesh, dim, is_sent):
     count, at = mesh.size(dim), placement.dim
     size, start = placement.local_shard_size_and_offset(local.size(at), count, mesh.get_coordinate()[dim])
     if local.is_meta or not is_sent:
-        return local.narrow(at, start, size).clone()
+        return _C.part_of(local, at, start, size).clone()
     parts = padded_parts(local, placement, count)
     first = parts[0]  # which goes last
     out = torch.empty_like(first)

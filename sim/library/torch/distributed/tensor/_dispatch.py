@@ -118,8 +118,8 @@ def _like(op, args, kwargs):
 def _begin_context(device):
     """what PyTorch works shapes out with begins a context on a device when it is first named"""
     if device is not None and torch.device(device).type == "cuda":
-        own = str(torch.device("cuda", torch.cuda.current_device()))
-        for spelt in [str(device)] if ":" in str(device) else [str(device), own]:
+        own = torch.cuda._number_of(device)
+        for spelt in [own] if torch.device(device).index is not None else ["cuda", own]:
             if spelt not in _contexts:
                 _contexts.add(spelt)
                 torch.empty(1, dtype=torch.float32, device=device)

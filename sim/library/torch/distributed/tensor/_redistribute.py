@@ -65,7 +65,7 @@ def _scattered(local, placement, target, mesh, dim):
 def _own_part(local, target, mesh, dim):
     count, rank = mesh.size(dim), mesh.get_coordinate()[dim]
     size, start = target.local_shard_size_and_offset(local.size(target.dim), count, rank)
-    return local.narrow(target.dim, start, size).clone()
+    return _C.part_of(local, target.dim, start, size).clone()
 
 
 def _swapped(local, placement, target, mesh, dim, whole):

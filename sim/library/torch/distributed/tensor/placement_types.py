@@ -1,3 +1,6 @@
+import torch._C as _C
+
+
 class Placement:
     """how a tensor lies along one dimension of a mesh"""
 
@@ -35,6 +38,8 @@ class Shard(Placement):
     @staticmethod
     def local_shard_size_and_offset(size, num_chunks, rank):
         each = -(-size // num_chunks)
+        if size % num_chunks == 0:  # the same for all ranks, which nothing asks for their number
+            return each, each * rank
         start = min([size, each * rank])
         return min([size, start + each]) - start, start
 
@@ -103,6 +108,7 @@ class _MaskPartial(Partial):
         size, start = Shard.local_shard_size_and_offset(
             self.offset_shape[self.offset_dim], mesh.size(dim), mesh.get_coordinate()[dim]
         )
+        start = _C.own_number(start, indices)
         self.mask = (indices < start) | (indices >= start + size)
         masked = indices.clone() - start
         masked[self.mask] = 0

@@ -137,7 +137,7 @@ class DistributedDataParallel(nn.Module, Joinable):
         if not own[0].is_cuda:
             raise RuntimeError("No backend type associated with device type cpu")
         self.device_ids = (
-            [torch.device("cuda", _device_index(d)) for d in device_ids]
+            [torch.cuda._device_of(_device_index(d)) for d in device_ids]
             if device_ids
             else None
         )
@@ -223,7 +223,7 @@ class DistributedDataParallel(nn.Module, Joinable):
         return self.process_group
 
     def _find_common_rank(self):
-        rank_to_use = torch.tensor([dist.get_rank(self.process_group)], device=self.device)
+        rank_to_use = torch.tensor([0], device=self.device)  # this one; the sum is the others'
         dist.all_reduce(rank_to_use, op=dist.ReduceOp.MAX, group=self.process_group)
 
     def _tell_joined(self):

@@ -22,7 +22,10 @@ class DistributedSampler(Sampler):
 
     def __iter__(self):
         count = len(self.dataset)
-        return iter([i % count for i in range(self.rank, self.total_size, self.num_replicas)])
+        starts = range(0, self.total_size, self.num_replicas)
+        if self.total_size <= count:
+            return iter([self.rank + start for start in starts])
+        return iter([(self.rank + start) % count for start in starts])
 
     def __len__(self):
         return self.num_samples

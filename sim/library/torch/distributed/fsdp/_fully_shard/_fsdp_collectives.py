@@ -1,4 +1,5 @@
 import torch
+import torch._C as _C
 import torch.distributed as dist
 from torch.distributed.fsdp._fully_shard._fsdp_common import _padded_size
 from torch.distributed.fsdp._fully_shard._fsdp_param import ShardedState
@@ -46,7 +47,7 @@ def _foreach_all_gather(fsdp_params, group, async_op, copy_in_stream, all_gather
         inp_split_sizes = [t.numel() for t in all_gather_inputs]
         numel = sum(inp_split_sizes)
         all_gather_output = all_gather_comm.allocate((numel * world_size,), dtype=dtype, device=device)
-        all_gather_input = all_gather_output.narrow(0, numel * rank, numel)
+        all_gather_input = _C.numbered_part(all_gather_output, 0, rank, numel)
         torch._foreach_copy_(torch.split(all_gather_input, inp_split_sizes), all_gather_inputs)
         del param_all_gather_inputs
     all_gather_stream.wait_stream(copy_in_stream)

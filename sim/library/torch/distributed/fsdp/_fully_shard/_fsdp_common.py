@@ -42,19 +42,6 @@ def _padded_size(size, parts):
     return torch.Size([-(-size[0] // parts) * parts, *size[1:]])
 
 
-def _chunk_with_empty(tensor, num_chunks, dim):
-    chunks = list(torch.chunk(tensor, num_chunks, dim=dim))
-    while len(chunks) < num_chunks:
-        chunks.append(chunks[0].new_empty(0))
-    return chunks
-
-
-def _chunked_size(chunk, whole, dim):
-    if chunk.numel() > 0:
-        return chunk.size()
-    return torch.Size([*whole[:dim], 0, *whole[dim + 1:]])
-
-
 def _cast_fp_tensor(dtype, x):
     if not isinstance(x, torch.Tensor) or not x.is_floating_point() or x.dtype == dtype:
         return x

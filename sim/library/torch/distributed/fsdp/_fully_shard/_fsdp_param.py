@@ -3,7 +3,6 @@ import torch._C as _C
 from enum import Enum, auto
 from torch import nn
 from torch.distributed.fsdp._fully_shard._fsdp_api import CPUOffloadPolicy
-from torch.distributed.fsdp._fully_shard._fsdp_common import _chunk_with_empty, _chunked_size
 from torch.distributed.tensor import DTensor, DTensorSpec, Replicate, Shard
 from torch.distributed.tensor._dtensor_spec import _contiguous_stride
 from torch.distributed.tensor.device_mesh import DeviceMesh
@@ -39,6 +38,23 @@ def free_storage(tensor):
 
 def _dtensor(local, spec):
     return _C.make_dtensor(local, spec, spec.shape, spec.stride)
+
+
+def _length(size, each, rank):
+    return max([0, min([each, size - each * rank])])
+
+
+def _own_part(tensor, dim, count, rank):
+    """(how long parts of a dimension are, how long this rank's is)"""
+    size = tensor.size(dim) if tensor.numel() > 0 else 0
+    each = -(-size // count)
+    if size % count == 0:
+        return each, each
+    return each, _C.by_rank(_length, size, each, rank).__index__()  # which decides
+
+
+def _with_size(sizes, dim, size):
+    return torch.Size([*sizes[:dim], size, *sizes[dim + 1:]])
 
 
 class FSDPParam:
@@ -103,15 +119,17 @@ class FSDPParam:
             raise NotImplementedError(
                 f"FSDP does not support uneven sharding on dim {shard_dim}: {param_data.size()} (world size: {count})"
             )
-        chunks = _chunk_with_empty(param_data, count, dim=shard_dim)
-        sharded_param = chunks[rank]
-        self.sharded_size = _chunked_size(sharded_param, param_data.size(), shard_dim)
+        each, length = _own_part(param_data, shard_dim, count, rank)
+        self.sharded_size = _with_size(param_data.size(), shard_dim, length)
         self.contiguous_sharded_stride = _contiguous_stride(self.sharded_size)
-        self.padded_sharded_param_size = chunks[0].size()
+        self.padded_sharded_param_size = _with_size(param_data.size(), shard_dim, each)
         padded = param_data.new_zeros(self.padded_sharded_param_size)
-        length = sharded_param.size(shard_dim) if sharded_param.numel() > 0 else 0
         if length > 0:
-            padded.narrow(shard_dim, 0, length).copy_(sharded_param)
+            if length == each:
+                part = _C.numbered_part(param_data, shard_dim, rank, each)
+            else:
+                part = _C.part_of(param_data, shard_dim, each * rank, length)
+            padded.narrow(shard_dim, 0, length).copy_(part)
         if self.offload_to_cpu and not padded.is_meta:
             padded = padded.cpu()
             if self.pin_memory:
@@ -127,8 +145,9 @@ class FSDPParam:
         data = param._local_tensor if self.is_dtensor else param
         mesh_info = self.post_forward_mesh_info
         count, rank = (mesh_info.shard_mesh_size, mesh_info.shard_mesh_rank) if mesh_info.shards else (1, 0)
-        chunks = _chunk_with_empty(data, count, dim=0)
-        self.sharded_post_forward_size = _chunked_size(chunks[rank], data.size(), self.fsdp_placement.dim)
+        length = _own_part(data, 0, count, rank)[1]
+        dim = 0 if length > 0 else self.fsdp_placement.dim
+        self.sharded_post_forward_size = _with_size(data.size(), dim, length)
         self.contiguous_sharded_post_forward_stride = _contiguous_stride(self.sharded_post_forward_size)
 
     def init_dtype_attrs(self, mp_policy):
@@ -193,7 +212,9 @@ class FSDPParam:
         gathered, mesh_info = self.all_gather_outputs[0], self.post_forward_mesh_info
         count = mesh_info.shard_mesh_size
         numel = gathered.numel() // count
-        self._sharded_post_forward_param_data = gathered.narrow(0, numel * mesh_info.shard_mesh_rank, numel).clone()
+        self._sharded_post_forward_param_data = _C.numbered_part(
+            gathered, 0, mesh_info.shard_mesh_rank, numel
+        ).clone()
         spec = DTensorSpec(
             mesh_info.mesh, (Replicate(), Shard(0)), self._sharding_spec.shape, self._sharding_spec.stride,
             self._sharding_spec.dtype
