@@ -66,14 +66,19 @@ class DistributedGradients final : public GradientRules {
   explicit DistributedGradients(Session& session) : session_(session) {}
   void read(const Tensor& gradient) override { session_.wait_for(gradient); }
   Tensor sum(const Tensor& stored, const Tensor& incoming) override {
-    const Value out = session_.interp.call(session_.dtensors.sum,
-                                           {session_.wrap(stored), session_.wrap(incoming)});
+    return sum_of(session_.wrap(stored), incoming);
+  }
+  Tensor copy(const Tensor& gradient) override { return sum_of(Value::none(), gradient); }
+
+ private:
+  Tensor sum_of(const Value& stored, const Tensor& incoming) {
+    const Value out =
+        session_.interp.call(session_.dtensors.sum, {stored, session_.wrap(incoming)});
     const auto* tensor = out.as<TensorObject>();
     if (tensor == nullptr) session_.interp.type_error("the sum of two gradients is no Tensor");
     return tensor->tensor;
   }
 
- private:
   Session& session_;
 };
 

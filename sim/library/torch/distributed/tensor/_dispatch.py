@@ -1,6 +1,6 @@
 import torch
 import torch._C as _C
-from torch.distributed.tensor._leaf import formula, found, kernel, on_parts, specs_of, spread
+from torch.distributed.tensor._leaf import begin_context, formula, found, kernel, on_parts, specs_of, spread
 from torch.distributed.tensor._ops._embedding_ops import embedding
 from torch.distributed.tensor._ops._join_ops import cat, stack
 from torch.distributed.tensor._ops._math_ops import foreach_norm, norm, reduction, softmax, vector_norm, whole_only
@@ -104,25 +104,15 @@ def _moved(value, target):
     return value.redistribute(placements=target.placements)
 
 
-_contexts, _has_tracker = set(), []
+_has_tracker = []
 
 
 def _like(op, args, kwargs):
     """a tensor like a DTensor, on a device that may be named"""
-    _begin_context(kwargs.get("device"))
+    begin_context(kwargs.get("device"))
     spec = _C.spec_of(args[0])
     made = [Replicate() if p.is_partial() else p for p in spec.placements]
     return spread(op(_C.local_of(args[0]), *args[1:], **kwargs), spec, made)
-
-
-def _begin_context(device):
-    """what PyTorch works shapes out with begins a context on a device when it is first named"""
-    if device is not None and torch.device(device).type == "cuda":
-        own = str(torch.device("cuda", torch.cuda.current_device()))
-        for spelt in [str(device)] if ":" in str(device) else [str(device), own]:
-            if spelt not in _contexts:
-                _contexts.add(spelt)
-                torch.empty(1, dtype=torch.float32, device=device)
 
 
 def _cast(op, args, kwargs):
@@ -134,7 +124,7 @@ def _cast(op, args, kwargs):
     device, dtype, old = x.device, x.dtype, _C.local_of(x)
     for target in [*args[1:], kwargs.get("device")]:
         if isinstance(target, (str, torch.device)) and torch.device(target).type != device.type:
-            _begin_context(torch.device(torch.device(target).type, torch.cuda.current_device()))
+            begin_context(torch.device(torch.device(target).type, torch.cuda.current_device()))
     if _C.call_local(_is_as_it_is, old, args[1:], kwargs):
         return x
     del old
@@ -143,7 +133,7 @@ def _cast(op, args, kwargs):
         return spread(op(_C.local_of(x), *args[1:], **kwargs), spec), (), "ToCopyBackward0"
 
     def gradients(kept, needs, grad):
-        _begin_context(device)
+        begin_context(device)
         return (grad.to(device=device, dtype=dtype),)
 
     return formula("_to_copy", (x,), forward, gradients)

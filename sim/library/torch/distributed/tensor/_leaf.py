@@ -190,6 +190,26 @@ def _shape_of(grad, own, placements, size, shape):
     return size if fits else tuple(shape)
 
 
+_contexts = set()
+
+
+def begin_context(device):
+    """what PyTorch works shapes out with begins a context on a device when it is first named"""
+    if device is not None and torch.device(device).type == "cuda":
+        own = str(torch.device("cuda", torch.cuda.current_device()))
+        for spelt in [str(device)] if ":" in str(device) else [str(device), own]:
+            if spelt not in _contexts:
+                _contexts.add(spelt)
+                torch.empty(1, dtype=torch.float32, device=device)
+
+
 def sum_of_gradients(stored, incoming):
-    """of two that meet. Source: torch's accumulate: subclasses of tensors are added out of place"""
-    return stored + incoming
+    """of two that meet, out of place; of one, a copy for a leaf. Source: torch's accumulate, clone_obey_contract"""
+    if stored is not None:
+        return stored + incoming
+    spec, local = _C.spec_of(incoming), _C.local_of(incoming)
+    begin_context(local.device)
+    is_even = all([size % count == 0 for size, count in zip(spec.shape, spec.num_shards_map)])
+    if any([p.is_partial() for p in spec.placements]) or not is_even:
+        return spread(local.clone(), spec)
+    return spread(torch.empty_like(local), spec)

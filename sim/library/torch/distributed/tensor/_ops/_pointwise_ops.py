@@ -74,7 +74,11 @@ def _of_divisor(grad, x, y):
     quotient = x / y
     again = quotient / y
     negative = -grad
-    return negative * again
+    out = negative * again
+    del negative
+    del again
+    del quotient
+    return out
 
 
 def _two(op, args, kwargs, name):
