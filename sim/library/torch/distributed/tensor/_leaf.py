@@ -123,7 +123,7 @@ def _arrived(grad, spec):
 
 def kernel(name, op, args, kwargs, laid, made, back, shape=None, expected=""):
     """laid: by operand its placements; made: those of the result. back(grad, operands, result) -> (placements of the
-    gradient, of the operands, of the result, of the gradients), of specs."""
+    gradient, of the operands, of the result, of the gradients), of specs; None: backward does not read it."""
     tensors = found([*args, *kwargs.values()])
     first = specs_of(tensors)[0]
     shape = first.shape if shape is None else shape
@@ -154,8 +154,9 @@ def kernel(name, op, args, kwargs, laid, made, back, shape=None, expected=""):
 
     def gradients(kept, needs, grad):
         run, slots, wanted = taken[0]
-        result = first.with_placements(made).with_shape(shape)
-        of_grad, of_operands, of_result, of_gradients = back(_C.spec_of(grad), operands, result)
+        result = first.with_placements(made).with_shape(shape) if -1 in slots else None
+        read = [own if i in slots else None for i, own in enumerate(operands)]
+        of_grad, of_operands, of_result, of_gradients = back(_C.spec_of(grad), read, result)
         local = part(grad, of_grad)
         saved = [_saved(k, slot, of_operands, of_result) for k, slot in zip(kept, slots)]
         del grad

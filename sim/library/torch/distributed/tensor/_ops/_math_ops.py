@@ -128,7 +128,7 @@ def reduction(kind):
 
         def forward():
             out = _reduced(op, args, kwargs, kind, dims, keeps and not is_whole)
-            node = f"{name.capitalize()}Backward{0 if is_whole and not is_extreme else 1}"
+            node = f"{name.capitalize()}Backward{0 if is_whole and not is_extreme or name[0] == 'a' else 1}"
             return out, (x, out) if is_extreme else (), node
 
         def gradients(kept, needs, grad):
@@ -154,7 +154,13 @@ def _of_extreme(grad, kept, dims, keeps, is_whole):
         return mask * (grad / mask.sum())
     grad, result = _with_dims(grad, dims, keeps), _with_dims(result, dims, keeps)
     mask = result == x
-    return grad * mask / mask.sum(dims, keepdim=True)
+    count = mask.sum(dims, keepdim=True)
+    share = grad / count
+    out = mask * share
+    del share
+    del count
+    del mask
+    return out
 
 
 def _of_norm(norm_type):
@@ -206,7 +212,13 @@ def vector_norm(op, args, kwargs):
         if norm_type != 2:
             _C.refuse("the gradient of this norm of a DTensor is not modelled", "take this rank's part: x.to_local()")
         x, result = kept
-        return (grad * (x / result).masked_fill_(result == 0, 0),)
+        unit = x / result
+        nothing = result == 0
+        unit.masked_fill_(nothing, 0)
+        out = grad * unit
+        del nothing
+        del unit
+        return (out,)
 
     return formula("linalg_vector_norm", (x,), forward, gradients)
 
