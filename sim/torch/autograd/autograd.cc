@@ -116,6 +116,10 @@ void accumulate_grad(Context& c, Node& node, const Tensor& grad, GradientRules* 
     }
   } else {
     const Tensor before(variable->grad);
+    if (before->spread && rules != nullptr && !c.grad_enabled()) {
+      rules->add(before, grad);
+      return;
+    }
     if (!before.is_sparse() && !grad.is_sparse()) {
       c.launch(grad.device(), 0, 3 * grad.bytes(), ops::KernelClass::kElementwise, grad.dtype());
       ops::works_on(c, {&before, &grad}, {&before});

@@ -23,6 +23,8 @@ class GradientRules {
   virtual void read(const ops::Tensor& gradient) = 0;
   /// The sum of two that meet, one of them at least a DTensor.
   virtual ops::Tensor sum(const ops::Tensor& stored, const ops::Tensor& incoming) = 0;
+  /// The same for what a leaf has already: it is written into.
+  virtual void add(const ops::Tensor& stored, const ops::Tensor& incoming) = 0;
   /// A copy of a DTensor that something else holds, for a leaf.
   virtual ops::Tensor copy(const ops::Tensor& gradient) = 0;
 };

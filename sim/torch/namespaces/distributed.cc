@@ -66,14 +66,17 @@ class DistributedGradients final : public GradientRules {
   explicit DistributedGradients(Session& session) : session_(session) {}
   void read(const Tensor& gradient) override { session_.wait_for(gradient); }
   Tensor sum(const Tensor& stored, const Tensor& incoming) override {
-    return sum_of(session_.wrap(stored), incoming);
+    return sum_of(session_.wrap(stored), incoming, false);
   }
-  Tensor copy(const Tensor& gradient) override { return sum_of(Value::none(), gradient); }
+  void add(const Tensor& stored, const Tensor& incoming) override {
+    sum_of(session_.wrap(stored), incoming, true);
+  }
+  Tensor copy(const Tensor& gradient) override { return sum_of(Value::none(), gradient, false); }
 
  private:
-  Tensor sum_of(const Value& stored, const Tensor& incoming) {
-    const Value out =
-        session_.interp.call(session_.dtensors.sum, {stored, session_.wrap(incoming)});
+  Tensor sum_of(const Value& stored, const Tensor& incoming, bool in_place) {
+    const Value out = session_.interp.call(
+        session_.dtensors.sum, {stored, session_.wrap(incoming), Value::boolean(in_place)});
     const auto* tensor = out.as<TensorObject>();
     if (tensor == nullptr) session_.interp.type_error("the sum of two gradients is no Tensor");
     return tensor->tensor;

@@ -204,8 +204,10 @@ def begin_context(device):
                 torch.empty(1, dtype=torch.float32, device=device)
 
 
-def sum_of_gradients(stored, incoming):
+def sum_of_gradients(stored, incoming, in_place):
     """of two that meet, out of place; of one, a copy for a leaf. Source: torch's accumulate, clone_obey_contract"""
+    if in_place:
+        return stored.add_(incoming)
     if stored is not None:
         return stored + incoming
     spec, local = _C.spec_of(incoming), _C.local_of(incoming)
