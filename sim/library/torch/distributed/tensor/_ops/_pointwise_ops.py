@@ -185,6 +185,9 @@ def elementwise(op, args, kwargs, name=""):
 
     def back(grad, operands, result):
         ways, out = layout([grad, *operands, result], shape, kind_back, False, None)
+        if base == "dropout":  # as the mask lies, which only its kernel has
+            out = [Replicate() if p.is_partial() else p for p in made]
+            ways[0] = out
         if base in _HANDS_ON:
             out = list(grad.placements)
             ways[0] = out
