@@ -196,11 +196,10 @@ TensorList call_function(Context& c, Node& node, TensorList inputs, GradientRule
 
 /// Nodes that hand a gradient on, or a view of it: no kernel reads it there.
 bool only_passes(std::string_view node) {
-  static constexpr std::array<std::string_view, 13> kNames{
+  static constexpr std::array<std::string_view, 12> kNames{
       "AddBackward0",       "AliasBackward0",      "PermuteBackward0",   "ReshapeAliasBackward0",
       "SqueezeBackward0",   "SqueezeBackward1",    "SubBackward0",       "TBackward0",
-      "TransposeBackward0", "UnsafeViewBackward0", "UnsqueezeBackward0", "ViewBackward0",
-      kGradientMark};
+      "TransposeBackward0", "UnsafeViewBackward0", "UnsqueezeBackward0", "ViewBackward0"};
   return std::find(kNames.begin(), kNames.end(), node) != kNames.end();
 }
 

@@ -8,9 +8,6 @@
 
 namespace tidemark::torch {
 
-/// A node that no operator made: it says how a gradient lies.
-inline constexpr std::string_view kGradientMark = "GradientMark";
-
 /// What becomes of gradients that are more than memory of this process: parts of what several ranks
 /// have together (DTensors), results of collectives that are under way.
 class GradientRules {
