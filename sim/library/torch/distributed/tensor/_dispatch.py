@@ -3,7 +3,8 @@ import torch._C as _C
 from torch.distributed.tensor._leaf import begin_context, formula, found, kernel, on_parts, specs_of, spread
 from torch.distributed.tensor._ops._embedding_ops import embedding
 from torch.distributed.tensor._ops._join_ops import cat, stack
-from torch.distributed.tensor._ops._math_ops import foreach_norm, norm, reduction, softmax, vector_norm, whole_only
+from torch.distributed.tensor._ops._math_ops import foreach_norm, norm, reduction, softmax, variance, vector_norm
+from torch.distributed.tensor._ops._math_ops import whole_only
 from torch.distributed.tensor._ops._matrix_ops import addmm, attention, bmm, linear, matmul, mm
 from torch.distributed.tensor._ops._pointwise_ops import elementwise, refuse_mixed
 from torch.distributed.tensor._ops._view_ops import contiguous, cut, expand, narrow, permuted, select, view
@@ -221,5 +222,5 @@ _RULES = {
     **{name: cut for name in ("chunk", "split", "unbind")}, "narrow": narrow, "select": select, "expand": expand,
     "contiguous": contiguous, "cat": cat, "stack": stack, "tril": whole_only, "triu": whole_only,
     **{name: _random for name in _RANDOM}, "dropout": _dropout, **{name: _like for name in _LIKE},
-    "to": _cast, "_foreach_norm": foreach_norm, "linalg_vector_norm": vector_norm, "norm": vector_norm,
+    "to": _cast, "var": variance, "_foreach_norm": foreach_norm, "linalg_vector_norm": vector_norm, "norm": vector_norm,
 }

@@ -66,6 +66,8 @@ def _parts(spec):
 
 def _is_linear(spec, dims, kind):
     """reduced parts can be put together: all terms are of this kind, and of averages all parts are of one size"""
+    if kind is None:
+        return False
     for dim, p in enumerate(spec.placements):
         if p.is_partial() and p.reduce_op != kind:
             return False
@@ -144,6 +146,30 @@ def reduction(kind):
         return formula(name, (x,), forward, gradients)
 
     return rule
+
+
+def variance(op, args, kwargs):
+    """over what each rank has whole"""
+    x = args[0]
+    dims, keeps = kwargs.get("dim", args[1] if len(args) > 1 else None), kwargs.get("keepdim", False)
+    ndim, is_whole = x.dim(), dims is None
+    dims = list(range(ndim)) if is_whole else [dims] if isinstance(dims, int) else list(dims)
+    dims = [d + ndim if d < 0 else d for d in dims]
+
+    def forward():
+        return _reduced(op, args, kwargs, None, dims, keeps and not is_whole), (x,), "VarBackward0"
+
+    def gradients(kept, needs, grad):
+        centre = kept[0].mean(dims, keepdim=True)
+        difference = kept[0] - centre
+        scaled = (grad if is_whole else _with_dims(grad, dims, keeps)) * 2.0
+        out = scaled * difference
+        del scaled
+        del difference
+        del centre
+        return (out,)
+
+    return formula("var", (x,), forward, gradients)
 
 
 def _of_extreme(grad, kept, dims, keeps, is_whole):
