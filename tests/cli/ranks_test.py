@@ -104,17 +104,6 @@ class Ranks(unittest.TestCase):
         self.assertIn(str(LAST), swept.stdout)
         self.assertIn(str(OTHERS), swept.stdout)
 
-    def test_what_is_not_exact_of_dtensors_is_told(self):
-        body = ("from torch.distributed.device_mesh import init_device_mesh\n"
-                "from torch.distributed.tensor import Shard, distribute_tensor\n"
-                "w = distribute_tensor(torch.ones(8, 8, device='cuda'), init_device_mesh('cuda', (4,)), [Shard(0)])\n"
-                "%s.mean()\n")  # fmt: skip
-        for operand, told in (("w", 0), ("w.requires_grad_()", 1), ("w.requires_grad_().to_local()", 0)):
-            with self.subTest(operand):
-                (self.folder / "train.py").write_text(SCRIPT + body % operand, encoding="utf-8")
-                notes = self.run_script("--world", "4", "--rank", "0").get("notes", [])
-                self.assertEqual(len([n for n in notes if "a DTensor is summed up" in n["text"]]), told)
-
     def test_what_is_no_rank_is_told(self):
         done = self.tidemark("run", "train.py", "--device", "h100", "--world", "4", "--rank", "some")
         self.assertEqual(done.returncode, 2)

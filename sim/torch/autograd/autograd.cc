@@ -92,7 +92,7 @@ bool obeys_layout_contract(const Tensor& grad, const Tensor& variable) {
 }
 
 /// Source: torch's AccumulateGrad::accumulateGrad; docs/rules/autograd.md#6.
-void accumulate_grad(Context& c, Node& node, const Tensor& grad) {
+void accumulate_grad(Context& c, Node& node, const Tensor& grad, GradientRules* rules) {
   const Tensor& variable = node.variable;
   const LabelScope label(c, "AccumulateGrad", node.label);
   ops::check_takes_conjugates("a gradient", grad);
@@ -104,6 +104,8 @@ void accumulate_grad(Context& c, Node& node, const Tensor& grad) {
     } else if (!c.grad_enabled() && grad->use_count() <= expected &&
                obeys_layout_contract(grad, variable)) {
       kept = Context::shallow_copy(grad);
+    } else if (grad->spread && rules != nullptr) {
+      kept = rules->copy(grad);
     } else {
       c.launch(grad.device(), 0, 2 * grad.bytes(), ops::KernelClass::kElementwise, grad.dtype());
       kept =
@@ -111,10 +113,13 @@ void accumulate_grad(Context& c, Node& node, const Tensor& grad) {
               ? c.empty_strided(variable.sizes(), variable.strides(), grad.dtype(), grad.device())
               : ops::clone_in(c, grad, ops::MemoryFormat::kContiguous);
       ops::works_on(c, {&grad}, {&kept});
-      kept->spread = grad->spread;
     }
   } else {
     const Tensor before(variable->grad);
+    if (before->spread && rules != nullptr && !c.grad_enabled()) {
+      rules->add(before, grad);
+      return;
+    }
     if (!before.is_sparse() && !grad.is_sparse()) {
       c.launch(grad.device(), 0, 3 * grad.bytes(), ops::KernelClass::kElementwise, grad.dtype());
       ops::works_on(c, {&before, &grad}, {&before});
@@ -170,13 +175,13 @@ void validate_outputs(Context& c, const Node& node, TensorList& grads) {
 }
 
 /// Runs one node: steps 1 to 5 of docs/rules/autograd.md#3.1. Returns the gradients for its edges.
-TensorList call_function(Context& c, Node& node, TensorList inputs) {
+TensorList call_function(Context& c, Node& node, TensorList inputs, GradientRules* rules) {
   TensorList grads;
   // Where hooks follow, the engine holds what came in until they have run.
   const TensorList held = node.post_hooks.empty() ? TensorList() : inputs;
   if (node.variable.defined()) {
     if (inputs[0].defined()) {
-      accumulate_grad(c, node, inputs[0]);
+      accumulate_grad(c, node, inputs[0], rules);
       for (const auto& hook : node.accumulate_hooks) hook();
       inputs[0].reset();
     }
@@ -191,11 +196,10 @@ TensorList call_function(Context& c, Node& node, TensorList inputs) {
 
 /// Nodes that hand a gradient on, or a view of it: no kernel reads it there.
 bool only_passes(std::string_view node) {
-  static constexpr std::array<std::string_view, 13> kNames{
+  static constexpr std::array<std::string_view, 12> kNames{
       "AddBackward0",       "AliasBackward0",      "PermuteBackward0",   "ReshapeAliasBackward0",
       "SqueezeBackward0",   "SqueezeBackward1",    "SubBackward0",       "TBackward0",
-      "TransposeBackward0", "UnsafeViewBackward0", "UnsqueezeBackward0", "ViewBackward0",
-      kGradientMark};
+      "TransposeBackward0", "UnsafeViewBackward0", "UnsqueezeBackward0", "ViewBackward0"};
   return std::find(kNames.begin(), kNames.end(), node) != kNames.end();
 }
 
@@ -427,7 +431,7 @@ class BackwardPass {
         if (gradient.defined()) options_.rules->read(gradient);
       }
     }
-    TensorList grads = call_function(c_, node, std::move(task.inputs));
+    TensorList grads = call_function(c_, node, std::move(task.inputs), options_.rules);
     if (!options_.retain_graph) {
       const LabelScope label(c_, node.name, node.label);
       node.release_variables();

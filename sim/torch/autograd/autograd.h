@@ -8,9 +8,6 @@
 
 namespace tidemark::torch {
 
-/// A node that no operator made: it says how a gradient lies.
-inline constexpr std::string_view kGradientMark = "GradientMark";
-
 /// What becomes of gradients that are more than memory of this process: parts of what several ranks
 /// have together (DTensors), results of collectives that are under way.
 class GradientRules {
@@ -23,6 +20,10 @@ class GradientRules {
   virtual void read(const ops::Tensor& gradient) = 0;
   /// The sum of two that meet, one of them at least a DTensor.
   virtual ops::Tensor sum(const ops::Tensor& stored, const ops::Tensor& incoming) = 0;
+  /// The same for what a leaf has already: it is written into.
+  virtual void add(const ops::Tensor& stored, const ops::Tensor& incoming) = 0;
+  /// A copy of a DTensor that something else holds, for a leaf.
+  virtual ops::Tensor copy(const ops::Tensor& gradient) = 0;
 };
 
 struct BackwardOptions {

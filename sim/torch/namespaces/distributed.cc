@@ -68,50 +68,24 @@ class DistributedGradients final : public GradientRules {
   explicit DistributedGradients(Session& session) : session_(session) {}
   void read(const Tensor& gradient) override { session_.wait_for(gradient); }
   Tensor sum(const Tensor& stored, const Tensor& incoming) override {
-    const Value out = session_.interp.call(session_.dtensors.sum,
-                                           {session_.wrap(stored), session_.wrap(incoming)});
+    return sum_of(session_.wrap(stored), incoming, false);
+  }
+  void add(const Tensor& stored, const Tensor& incoming) override {
+    sum_of(session_.wrap(stored), incoming, true);
+  }
+  Tensor copy(const Tensor& gradient) override { return sum_of(Value::none(), gradient, false); }
+
+ private:
+  Tensor sum_of(const Value& stored, const Tensor& incoming, bool in_place) {
+    const Value out = session_.interp.call(
+        session_.dtensors.sum, {stored, session_.wrap(incoming), Value::boolean(in_place)});
     const auto* tensor = out.as<TensorObject>();
     if (tensor == nullptr) session_.interp.type_error("the sum of two gradients is no Tensor");
     return tensor->tensor;
   }
 
- private:
   Session& session_;
 };
-
-/// What the function makes of a gradient; another tensor takes its place.
-Tensor changed(Session& session, const Value& function, const Tensor& gradient) {
-  const Value out = session.interp.call(function, {session.wrap(gradient)});
-  const auto* tensor = out.as<TensorObject>();
-  return tensor == nullptr ? gradient : tensor->tensor;
-}
-
-/// The tensor with a step of its own on the way of its gradient, which `function` changes.
-Value mark_gradient(Session& session, Arguments& a) {
-  const Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
-  Value given = a[0];
-  const Value function = a[1];
-  ops::Op op(session.c, kGradientMark, kGradientMark, {&tensor});
-  if (!op.records()) return given;
-  return session.wrap(
-      op.result(ops::Context::shallow_copy(tensor), [s = &session, function](ops::Backward& b) {
-        b.grads[0] = changed(*s, function, b.grad());
-      }));
-}
-
-/// The node that made the tensor gets what `function` makes of the gradient that arrives there.
-/// What arrived lives until the node has run.
-void change_before(const Tensor& made, Session& session, const Value& function) {
-  if (!made->grad_fn) return;
-  ops::Node& node = *made->grad_fn;
-  node.backward = [s = &session, function, nr = made->output_nr,
-                   inner = std::move(node.backward)](ops::Backward& b) {
-    const ops::TensorList arrived = b.incoming;
-    if (arrived[nr].defined()) b.incoming[nr] = changed(*s, function, arrived[nr]);
-    inner(b);
-    b.incoming = arrived;
-  };
-}
 
 void add_gradients(Session& session, lang::Module& module) {
   Session* s = &session;
@@ -119,12 +93,6 @@ void add_gradients(Session& session, lang::Module& module) {
     module.set(session.interp.intern(lang::function_name(signature)),
                session.interp.function(signature, std::move(body)));
   };
-  add("mark_gradient(tensor, function)",
-      [s](Interp&, Arguments& a) { return mark_gradient(*s, a); });
-  add("change_before(made, function)", [s](Interp&, Arguments& a) {
-    change_before(a.object<TensorObject>(0, "Tensor").tensor, *s, a[1]);
-    return Value::none();
-  });
   // Whoever first reads the tensor's memory waits for the work.
   add("forget_accumulator(tensor)", [](Interp&, Arguments& a) {
     a.object<TensorObject>(0, "Tensor").tensor->grad_accumulator = nullptr;

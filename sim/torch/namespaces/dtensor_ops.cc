@@ -166,14 +166,16 @@ void run_gradients(Session& session, const Value& gradients, const Value& fit, o
 void save_next(ops::Op& op, const Value& kept) {
   std::vector<ops::SavedTensor>& saved = op.node()->saved;
   const Tensor tensor = tensor_or_none(kept);
-  if (tensor.defined()) op.save(saved.size(), tensor);
-  else saved.emplace_back();
+  if (tensor.defined())
+    op.save(saved.size(), tensor);
+  else
+    saved.emplace_back();
 }
 
 /// One differentiable operator on DTensors. `kept`: operands that are kept, before it runs.
 /// forward() -> (result or tuple of results, what else is kept, the node's name, None: no gradient
-/// passes); gradients(kept, needs, *incoming) -> gradients; fit(gradients) brings them to the shapes
-/// of the inputs.
+/// passes); gradients(kept, needs, *incoming) -> gradients; fit(gradients) brings them to the
+/// shapes of the inputs.
 Value spread_op(Session& session, Arguments& a) {
   Interp& interp = session.interp;
   const std::string_view name = interp.text(interp.intern(a.text(0)));
@@ -205,8 +207,10 @@ Value spread_op(Session& session, Arguments& a) {
     op.in_place(outputs[0], backward);
     return result;
   }
-  if (is_tuple) op.results_of(outputs, backward);
-  else op.results({&outputs[0]}, backward);
+  if (is_tuple)
+    op.results_of(outputs, backward);
+  else
+    op.results({&outputs[0]}, backward);
   return result;
 }
 

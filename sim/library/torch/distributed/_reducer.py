@@ -162,7 +162,7 @@ class _Reducer:
         self.iterations += 1
 
     def prepare_for_backward(self, outputs):
-        self.expects_hooks, self.require_finalize = True, True
+        self.expects_hooks = True
         self.next_bucket, self.has_marked_unused = 0, False
         for bucket in self.buckets.values():
             bucket.pending = len(bucket.indices)
@@ -203,6 +203,7 @@ class _Reducer:
             self.mark_variable_ready(index)
 
     def mark_variable_ready(self, index):
+        self.require_finalize = True
         bucket_index, position = self.locators[index]
         bucket = self.buckets[bucket_index]
         parameter = self.parameters[index]

@@ -1,9 +1,10 @@
 import torch
 import torch._C as _C
-from torch.distributed.tensor._leaf import formula, found, kernel, on_parts, specs_of, spread
+from torch.distributed.tensor._leaf import begin_context, formula, found, kernel, on_parts, specs_of, spread
 from torch.distributed.tensor._ops._embedding_ops import embedding
 from torch.distributed.tensor._ops._join_ops import cat, stack
-from torch.distributed.tensor._ops._math_ops import foreach_norm, norm, reduction, softmax, vector_norm, whole_only
+from torch.distributed.tensor._ops._math_ops import foreach_norm, norm, reduction, softmax, variance, vector_norm
+from torch.distributed.tensor._ops._math_ops import whole_only
 from torch.distributed.tensor._ops._matrix_ops import addmm, attention, bmm, linear, matmul, mm
 from torch.distributed.tensor._ops._pointwise_ops import elementwise, refuse_mixed
 from torch.distributed.tensor._ops._view_ops import contiguous, cut, expand, narrow, permuted, select, view
@@ -104,25 +105,15 @@ def _moved(value, target):
     return value.redistribute(placements=target.placements)
 
 
-_contexts, _has_tracker = set(), []
+_has_tracker = []
 
 
 def _like(op, args, kwargs):
     """a tensor like a DTensor, on a device that may be named"""
-    _begin_context(kwargs.get("device"))
+    begin_context(kwargs.get("device"))
     spec = _C.spec_of(args[0])
     made = [Replicate() if p.is_partial() else p for p in spec.placements]
     return spread(op(_C.local_of(args[0]), *args[1:], **kwargs), spec, made)
-
-
-def _begin_context(device):
-    """what PyTorch works shapes out with begins a context on a device when it is first named"""
-    if device is not None and torch.device(device).type == "cuda":
-        own = torch.cuda._number_of(device)
-        for spelt in [own] if torch.device(device).index is not None else ["cuda", own]:
-            if spelt not in _contexts:
-                _contexts.add(spelt)
-                torch.empty(1, dtype=torch.float32, device=device)
 
 
 def _cast(op, args, kwargs):
@@ -134,7 +125,7 @@ def _cast(op, args, kwargs):
     device, dtype, old = x.device, x.dtype, _C.local_of(x)
     for target in [*args[1:], kwargs.get("device")]:
         if isinstance(target, (str, torch.device)) and torch.device(target).type != device.type:
-            _begin_context(torch.device(torch.device(target).type, torch.cuda.current_device()))
+            begin_context(torch.device(torch.device(target).type, torch.cuda.current_device()))
     if _C.call_local(_is_as_it_is, old, args[1:], kwargs):
         return x
     del old
@@ -143,7 +134,7 @@ def _cast(op, args, kwargs):
         return spread(op(_C.local_of(x), *args[1:], **kwargs), spec), (), "ToCopyBackward0"
 
     def gradients(kept, needs, grad):
-        _begin_context(device)
+        begin_context(device)
         return (grad.to(device=device, dtype=dtype),)
 
     return formula("_to_copy", (x,), forward, gradients)
@@ -231,5 +222,5 @@ _RULES = {
     **{name: cut for name in ("chunk", "split", "unbind")}, "narrow": narrow, "select": select, "expand": expand,
     "contiguous": contiguous, "cat": cat, "stack": stack, "tril": whole_only, "triu": whole_only,
     **{name: _random for name in _RANDOM}, "dropout": _dropout, **{name: _like for name in _LIKE},
-    "to": _cast, "_foreach_norm": foreach_norm, "linalg_vector_norm": vector_norm, "norm": vector_norm,
+    "to": _cast, "var": variance, "_foreach_norm": foreach_norm, "linalg_vector_norm": vector_norm, "norm": vector_norm,
 }

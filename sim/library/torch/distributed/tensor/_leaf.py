@@ -123,7 +123,7 @@ def _arrived(grad, spec):
 
 def kernel(name, op, args, kwargs, laid, made, back, shape=None, expected=""):
     """laid: by operand its placements; made: those of the result. back(grad, operands, result) -> (placements of the
-    gradient, of the operands, of the result, of the gradients), of specs."""
+    gradient, of the operands, of the result, of the gradients), of specs; None: backward does not read it."""
     tensors = found([*args, *kwargs.values()])
     first = specs_of(tensors)[0]
     shape = first.shape if shape is None else shape
@@ -154,8 +154,9 @@ def kernel(name, op, args, kwargs, laid, made, back, shape=None, expected=""):
 
     def gradients(kept, needs, grad):
         run, slots, wanted = taken[0]
-        result = first.with_placements(made).with_shape(shape)
-        of_grad, of_operands, of_result, of_gradients = back(_C.spec_of(grad), operands, result)
+        result = first.with_placements(made).with_shape(shape) if -1 in slots else None
+        read = [own if i in slots else None for i, own in enumerate(operands)]
+        of_grad, of_operands, of_result, of_gradients = back(_C.spec_of(grad), read, result)
         local = part(grad, of_grad)
         saved = [_saved(k, slot, of_operands, of_result) for k, slot in zip(kept, slots)]
         del grad
@@ -190,6 +191,28 @@ def _shape_of(grad, own, placements, size, shape):
     return size if fits else tuple(shape)
 
 
-def sum_of_gradients(stored, incoming):
-    """of two that meet. Source: torch's accumulate: subclasses of tensors are added out of place"""
-    return stored + incoming
+_contexts = set()
+
+
+def begin_context(device):
+    """what PyTorch works shapes out with begins a context on a device when it is first named"""
+    if device is not None and torch.device(device).type == "cuda":
+        own = torch.cuda._number_of(device)
+        for spelt in [own] if torch.device(device).index is not None else ["cuda", own]:
+            if spelt not in _contexts:
+                _contexts.add(spelt)
+                torch.empty(1, dtype=torch.float32, device=device)
+
+
+def sum_of_gradients(stored, incoming, in_place):
+    """of two that meet, out of place; of one, a copy for a leaf. Source: torch's accumulate, clone_obey_contract"""
+    if in_place:
+        return stored.add_(incoming)
+    if stored is not None:
+        return stored + incoming
+    spec, local = _C.spec_of(incoming), _C.local_of(incoming)
+    begin_context(local.device)
+    is_even = all([size % count == 0 for size, count in zip(spec.shape, spec.num_shards_map)])
+    if any([p.is_partial() for p in spec.placements]) or not is_even:
+        return spread(local.clone(), spec)
+    return spread(torch.empty_like(local), spec)

@@ -66,6 +66,8 @@ def _parts(spec):
 
 def _is_linear(spec, dims, kind):
     """reduced parts can be put together: all terms are of this kind, and of averages all parts are of one size"""
+    if kind is None:
+        return False
     for dim, p in enumerate(spec.placements):
         if p.is_partial() and p.reduce_op != kind:
             return False
@@ -128,7 +130,7 @@ def reduction(kind):
 
         def forward():
             out = _reduced(op, args, kwargs, kind, dims, keeps and not is_whole)
-            node = f"{name.capitalize()}Backward{0 if is_whole and not is_extreme else 1}"
+            node = f"{name.capitalize()}Backward{0 if is_whole and not is_extreme or name[0] == 'a' else 1}"
             return out, (x, out) if is_extreme else (), node
 
         def gradients(kept, needs, grad):
@@ -146,6 +148,30 @@ def reduction(kind):
     return rule
 
 
+def variance(op, args, kwargs):
+    """over what each rank has whole"""
+    x = args[0]
+    dims, keeps = kwargs.get("dim", args[1] if len(args) > 1 else None), kwargs.get("keepdim", False)
+    ndim, is_whole = x.dim(), dims is None
+    dims = list(range(ndim)) if is_whole else [dims] if isinstance(dims, int) else list(dims)
+    dims = [d + ndim if d < 0 else d for d in dims]
+
+    def forward():
+        return _reduced(op, args, kwargs, None, dims, keeps and not is_whole), (x,), "VarBackward0"
+
+    def gradients(kept, needs, grad):
+        centre = kept[0].mean(dims, keepdim=True)
+        difference = kept[0] - centre
+        scaled = (grad if is_whole else _with_dims(grad, dims, keeps)) * 2.0
+        out = scaled * difference
+        del scaled
+        del difference
+        del centre
+        return (out,)
+
+    return formula("var", (x,), forward, gradients)
+
+
 def _of_extreme(grad, kept, dims, keeps, is_whole):
     """shared among those that are as large"""
     x, result = kept
@@ -154,7 +180,13 @@ def _of_extreme(grad, kept, dims, keeps, is_whole):
         return mask * (grad / mask.sum())
     grad, result = _with_dims(grad, dims, keeps), _with_dims(result, dims, keeps)
     mask = result == x
-    return grad * mask / mask.sum(dims, keepdim=True)
+    count = mask.sum(dims, keepdim=True)
+    share = grad / count
+    out = mask * share
+    del share
+    del count
+    del mask
+    return out
 
 
 def _of_norm(norm_type):
@@ -206,7 +238,13 @@ def vector_norm(op, args, kwargs):
         if norm_type != 2:
             _C.refuse("the gradient of this norm of a DTensor is not modelled", "take this rank's part: x.to_local()")
         x, result = kept
-        return (grad * (x / result).masked_fill_(result == 0, 0),)
+        unit = x / result
+        nothing = result == 0
+        unit.masked_fill_(nothing, 0)
+        out = grad * unit
+        del nothing
+        del unit
+        return (out,)
 
     return formula("linalg_vector_norm", (x,), forward, gradients)
 

@@ -57,6 +57,50 @@ def _of_power(grad, x, exponent):
     return out
 
 
+def _zero(grad):
+    """a number that an operator takes for a tensor"""
+    return torch.full((), 0.0, dtype=grad.dtype, device=grad.device)
+
+
+def _of_clamp(low, high):
+    def of(grad, x):
+        zero = _zero(grad)
+        inside = x >= low if low is not None else x <= high
+        if low is not None and high is not None:
+            below = x <= high
+            inside.logical_and_(below)
+            del below
+        out = torch.where(inside, grad, zero)
+        del inside
+        del zero
+        return out
+
+    return of
+
+
+def _where(op, args, kwargs):
+    """each gradient is a choice of its own"""
+    shape = tuple(torch.broadcast_shapes(*[tuple(a.shape) for a in args]))
+    refuse_mixed(op.__name__, args)
+    specs = [_C.spec_of(a) for a in args]
+    laid, made = layout(specs, shape, _NOT_LINEAR, False, None)
+    some = [s for s in specs if s is not None][0]
+
+    def forward():
+        parts = [part(t, p) for t, p in zip(args, laid)]
+        out = spread(op(*parts), some, made, shape)
+        while parts:
+            parts.pop()
+        return out, (), "WhereBackward0"
+
+    def gradients(kept, needs, grad):
+        condition = kept[0]
+        of_other = torch.where(condition, _zero(grad), grad) if needs[1] else None
+        return torch.where(condition, grad, _zero(grad)) if needs[0] else None, of_other
+
+    return formula("where", tuple(args[1:]), forward, gradients, (args[0],))
+
+
 def _by_formula(op, args, kwargs, name, keeps, of):
     """an operator of one tensor"""
     x = args[0]
@@ -74,7 +118,11 @@ def _of_divisor(grad, x, y):
     quotient = x / y
     again = quotient / y
     negative = -grad
-    return negative * again
+    out = negative * again
+    del negative
+    del again
+    del quotient
+    return out
 
 
 def _two(op, args, kwargs, name):
@@ -111,6 +159,13 @@ def elementwise(op, args, kwargs, name=""):
     if name in ("mul", "div") and len(args) > 1 and all([isinstance(a, torch.Tensor) for a in args[:2]]):
         if not kwargs and torch.is_grad_enabled() and (args[0].requires_grad or args[1].requires_grad):
             return _two(op, args, kwargs, name)
+    if name == "where" and len(args) == 3 and torch.is_grad_enabled():
+        if all([isinstance(a, torch.Tensor) for a in args]) and (args[1].requires_grad or args[2].requires_grad):
+            return _where(op, args, kwargs)
+    if name in ("clamp", "clip") and torch.is_grad_enabled() and args[0].requires_grad:
+        given = {**dict(zip(("min", "max"), args[1:])), **kwargs}
+        if not any([isinstance(bound, torch.Tensor) for bound in given.values()]):
+            return _by_formula(op, args, kwargs, name, "self", _of_clamp(given.get("min"), given.get("max")))
     if name in _FORMULAS and torch.is_grad_enabled() and args[0].requires_grad:
         return _by_formula(op, args, kwargs, name, *_FORMULAS[name])
     if name == "pow" and len(args) == 2 and isinstance(args[1], (int, float)) and args[1] != 0:
@@ -130,6 +185,9 @@ def elementwise(op, args, kwargs, name=""):
 
     def back(grad, operands, result):
         ways, out = layout([grad, *operands, result], shape, kind_back, False, None)
+        if base == "dropout":  # as the mask lies, which only its kernel has
+            out = [Replicate() if p.is_partial() else p for p in made]
+            ways[0] = out
         if base in _HANDS_ON:
             out = list(grad.placements)
             ways[0] = out
