@@ -188,6 +188,7 @@ class RunCommand final : public Command {
          kDeviceOption,
          kPackagesOption,
          kEnvOption,
+         kStepsOption,
          kEventPolicyOption,
          kWorldOption,
          kRankOption,

@@ -80,6 +80,10 @@ std::vector<Override> scenario_overrides(const Arguments& args) {
     overrides.push_back({"script.env." + text.substr(0, equals),
                          yaml::quoted(std::string_view(text).substr(equals + 1)), "--env"});
   }
+  if (args.has("steps")) {
+    const std::string steps = std::to_string(args.number("steps", 1, 1'000'000'000).value_or(1));
+    overrides.push_back({"script.env.TIDEMARK_STEPS", yaml::quoted(steps), "--steps"});
+  }
   std::string assumed;
   for (const std::string& each :
        args.has("assume") ? args.values("assume") : std::vector<std::string>())
@@ -90,8 +94,8 @@ std::vector<Override> scenario_overrides(const Arguments& args) {
 }
 
 std::vector<OptionSpec> with_program_options(std::vector<OptionSpec> own) {
-  own.insert(own.end(), {kPackagesOption, kEnvOption, kAssumeOption, kCompileOption, kWorldOption,
-                         kRankOption, kProcessesOption, kMachinesOption});
+  own.insert(own.end(), {kPackagesOption, kEnvOption, kStepsOption, kAssumeOption, kCompileOption,
+                         kWorldOption, kRankOption, kProcessesOption, kMachinesOption});
   return own;
 }
 

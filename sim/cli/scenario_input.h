@@ -27,6 +27,9 @@ inline constexpr OptionSpec kPackagesOption{
 inline constexpr OptionSpec kEnvOption{"env", "NAME=VALUE", "what os.environ has for a script", "",
                                        true};
 
+/// Where a long script ends.
+inline constexpr OptionSpec kStepsOption{"steps", "N", "end a script after N optimizer steps", ""};
+
 /// The option that every command on scenarios has beside --set.
 inline constexpr OptionSpec kDeviceOption{
     "device", "ID", "the device, whatever the scenario says; a script has none", ""};

@@ -529,6 +529,20 @@ class Assumptions(unittest.TestCase):
         self.assertIn("into what sizes this is split is not known: taken to be equal ones", [n["text"] for n in report["notes"]])
         self.assertIn("s.py:5:1: error: a size depends on a value that is not known", done[1].stderr)
 
+    def test_a_script_is_ended_after_so_many_steps(self):
+        body = ("net = torch.nn.Linear(4, 4, device='cuda')\noptimizer = torch.optim.SGD(net.parameters(), lr=0.1)\ntry:\n    while True:\n"
+                "        net(torch.randn(2, 4, device='cuda')).sum().backward()\n        optimizer.step()\nfinally:\n    torch.randn(4096, device='cuda')\n")
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "s.py").write_text("import torch\n" + body, encoding="utf-8")
+            done = subprocess.run([TIDEMARK, "run", "s.py", "--device", "h100-sxm-80gb", "--steps", "3", "--format", "json"],
+                                  capture_output=True, text=True, check=False, cwd=folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(done.stdout)
+        self.assertIn("the program is ended after 3 steps, as --steps asks", [n["text"] for n in report["notes"]])
+        self.assertNotIn("16384", done.stdout)
+        self.assertIn("forward 2", done.stdout)
+        self.assertNotIn("forward 3", done.stdout)
+
     def test_a_check_of_a_count_that_nobody_knows_finds_no_fault(self):
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "packages").mkdir()

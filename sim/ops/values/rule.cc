@@ -134,8 +134,9 @@ ValueWork::ValueWork(const ValueRule* rule, bool writes, const Arguments& argume
   using Kind = ValueRule::Kind;
   if (rule->kind == Kind::kDraw) {
     const auto* first = std::get_if<Tensor>(&arguments.value(0));
+    if (rule->make == nullptr) return;
     if (first != nullptr && first->defined() && first->is_cuda()) rule_ = nullptr;
-    if (rule_ == nullptr || rule->make == nullptr) return;
+    if (rule_ == nullptr) return;
   }
   const auto skips = [&](std::size_t i) {
     return rule->kind == Kind::kFresh || (rule->kind == Kind::kOverwrite && i == 0);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -175,6 +176,33 @@ void end_alike(lang::Alike& alike, const lang::Notes& notes,
   alike.end();
 }
 
+/// The steps after which the program is to end (--steps); 0: it runs to its own end.
+std::uint32_t steps_asked(const ModelProgram& program) {
+  std::uint32_t steps = 0;
+  for (const auto& [name, value] : program.environment) {
+    if (name == "TIDEMARK_STEPS") std::from_chars(value.data(), value.data() + value.size(), steps);
+  }
+  return steps;
+}
+
+/// Ends the program when its optimizers have made so many steps: what it holds then stays, as at
+/// its own end. An exit that it catches changes nothing any more.
+void end_after(std::uint32_t steps, Session& session, lang::Notes& notes) {
+  lang::Interp& interp = session.interp;
+  const lang::Value module = interp.import("torch._C");
+  const auto end_step = [steps, &session, &notes](lang::Interp& in, lang::Arguments&) {
+    session.emitter.end_step();
+    if (session.emitter.amounts().steps < steps) return lang::Value::none();
+    notes.add(lang::users_place(in),
+              fmt::format("the program is ended after {} steps, as --steps asks", steps));
+    session.emitter.flush();
+    session.emitter.stop();
+    in.raise(*in.classes().system_exit, "");
+  };
+  module.as<lang::Module>()->set(interp.intern("end_step"),
+                                 interp.function("end_step()", end_step));
+}
+
 /// Leaves a world as it is until the process ends.
 void leave_standing(std::unique_ptr<World> world) {
   static std::mutex mutex;
@@ -228,10 +256,12 @@ void ModelSource::run(Program& program, Sink& sink) {
     session.compile = model_.compile;
     session.decisions = decisions ? &*decisions : nullptr;
     watch_counts(session);
+    const std::uint32_t steps = steps_asked(model_);
+    if (steps > 0) end_after(steps, session, notes_);
     std::optional<ModelWatch> watch;
     if (model_.watched != nullptr) session.watch = &watch.emplace(session, *model_.watched);
     Repetition repetition(session, printed);
-    if (model_.leave_out_repeats) interp.set_loop_watcher(&repetition);
+    if (model_.leave_out_repeats && steps == 0) interp.set_loop_watcher(&repetition);
     try {
       run_code(model_, session, emitter);
     } catch (const lang::UncaughtException& e) {

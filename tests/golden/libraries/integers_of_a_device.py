@@ -18,3 +18,5 @@ else:
     z = torch.randn(2048, 64, device="cuda")
 if torch.rand(4, device="cuda").max() > 0.3:
     w = x.clamp(0, torch.tensor(3.0))
+chances = torch.empty(6, device="cuda").uniform_(0, 1)
+kept = [torch.randn(512 * (i + 1), device="cuda") for i, drops in enumerate(chances < 0.4) if not drops]

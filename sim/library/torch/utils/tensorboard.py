@@ -1,8 +1,11 @@
 class SummaryWriter:
     """writes nothing: what is logged is read back on the host"""
 
-    def __init__(self, log_dir=None, *args, **kwargs):
-        self.log_dir = log_dir
+    def __init__(self, log_dir=None, comment="", *args, **kwargs):
+        self.log_dir = str(log_dir) if log_dir else "runs/run" + comment
+
+    def get_logdir(self):
+        return self.log_dir
 
     def _nothing(self, *args, **kwargs):
         pass
