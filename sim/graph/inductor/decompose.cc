@@ -317,6 +317,14 @@ NodeId Decomposer::random(const ops::Dims& sizes, ScalarType dtype) {
                          ops::is_floating(dtype) ? ScalarType::kFloat32 : dtype);
 }
 
+/// Ones where a number that is drawn is below another. Source: torch's inductor/decomposition.py.
+void Decomposer::bernoulli(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  const NodeId drawn = random(node.sizes, ScalarType::kFloat32);
+  const NodeId chosen = builder_.pointwise("lt", {drawn}, node.call, 1);
+  gives(id, builder_.convert(chosen, node.dtype));
+}
+
 void Decomposer::fill(NodeId id) {
   const GraphNode& node = in_.nodes[id];
   static constexpr std::string_view kDrawn[] = {
@@ -460,6 +468,10 @@ void Decomposer::convert(NodeId id) {
   }
   if (without_underscore(node.name) == "masked_fill") {
     element_wise(id);
+    return;
+  }
+  if (node.name == "bernoulli_") {
+    bernoulli(id);
     return;
   }
   if (by_formula(id) || composite(id) || loss(id) || made_of_reductions(id) || anywhere(id)) return;

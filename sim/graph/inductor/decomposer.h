@@ -46,6 +46,7 @@ class Decomposer {
   void dropout(NodeId id);
   NodeId random(const ops::Dims& sizes, ops::ScalarType dtype);
   void fill(NodeId id);
+  void bernoulli(NodeId id);
   /// Operators that are reductions and more: decompose_composites.cc. False: it is none of them.
   bool composite(NodeId id);
   void layer_norm(NodeId id);

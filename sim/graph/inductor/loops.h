@@ -85,6 +85,7 @@ struct Buffer {
   bool goes_anywhere = false;    ///< a kernel of a library writes it where it is told
   BufferId changes = kNoBuffer;  ///< written over by this one
   BufferId within = kNoBuffer;   ///< has its memory there, as a part
+  BufferId alias_of = kNoBuffer;  ///< another name of that memory, which stays as long
   [[nodiscard]] std::int64_t elements() const;
   [[nodiscard]] Bytes bytes() const {
     return static_cast<Bytes>(elements()) * ops::element_bytes(dtype);

@@ -70,6 +70,7 @@ void Lowering::find_dislikes_of_padding() {
 void Lowering::lower(NodeId id) {
   const GraphNode& node = nodes_[id];
   const std::string_view name = node.name;
+  if (is_beyond_loops(id)) return fallback(id);
   switch (node.kind) {
     case NodeKind::kInput:
     case NodeKind::kTangent:

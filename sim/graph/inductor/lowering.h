@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -83,6 +84,9 @@ class Lowering {
   [[nodiscard]] NodeId sum_of_softmax(NodeId greatest) const;
   void moments(NodeId id);
   void library(NodeId id, std::size_t parts);
+  /// What no loop can compute: PyTorch's own operator, on what is in memory.
+  [[nodiscard]] bool is_beyond_loops(NodeId id) const;
+  void fallback(NodeId id);
   BufferId aligned_mask(NodeId id);
   void convolution(NodeId id);
   void copy_operands(NodeId id, bool is_last);
@@ -159,11 +163,19 @@ class Lowering {
 
   // ---- reductions
   /// A reduction in one or several steps; its last one.
-  std::shared_ptr<const Loops> reduction(Loops loops, NodeId node, ops::Device device);
+  /// `x`: its operand, if it is all of it.
+  std::shared_ptr<const Loops> reduction(Loops loops, NodeId node, ops::Device device,
+                                         NodeId x = kNoNode);
+  static constexpr std::int64_t kAsBefore = -1;  ///< parts: those of the reductions behind
+  [[nodiscard]] std::optional<std::pair<ops::Dims, ops::Dims>> ranges_behind(const Loops& loops,
+                                                                             NodeId x) const;
+  std::shared_ptr<const Loops> reduction_as_before(const Loops& loops,
+                                                   const std::pair<ops::Dims, ops::Dims>& ranges,
+                                                   NodeId node, ops::Device device);
   std::vector<BufferId> welford(Loops loops, std::vector<Body> bodies, NodeId node,
                                 ops::Device device);
   using Split = SizeHints::Split;
-  [[nodiscard]] Split split_of(const Loops& loops);
+  [[nodiscard]] Split split_of(const Loops& loops, NodeId x = kNoNode);
   [[nodiscard]] Split split_here(const Loops& loops);
   [[nodiscard]] std::int64_t split_inner(std::int64_t reduced, std::int64_t outputs) const;
   [[nodiscard]] std::int64_t split_outer(std::int64_t reduced, std::int64_t outputs) const;

@@ -55,7 +55,11 @@ class Planner {
     for (std::size_t i = s_.steps.size(); i-- > 0;) {
       std::set<BufferId> used;
       for (const auto* list : {&s_.steps[i].reads, &s_.steps[i].writes}) {
-        for (const Dependency& dependency : *list) used.insert(s_.original(dependency.buffer));
+        for (const Dependency& dependency : *list) {
+          for (BufferId id = s_.original(dependency.buffer); id != kNoBuffer;
+               id = buffers_[id].alias_of)
+            used.insert(s_.original(id));
+        }
       }
       for (const BufferId id : used) {
         if (is_used[id]) continue;
@@ -117,7 +121,8 @@ class Planner {
         !s_.is_input(id) &&
         s_.program.operations[static_cast<std::size_t>(buffers_[id].maker)].is_joined;
     return !is_removed_[id] && !is_freed_[id] && !buffers_[id].is_whole && !is_joined &&
-           buffers_[id].changes == kNoBuffer && buffers_[id].within == kNoBuffer;
+           buffers_[id].changes == kNoBuffer && buffers_[id].within == kNoBuffer &&
+           buffers_[id].alias_of == kNoBuffer;
   }
 
   [[nodiscard]] static bool fits(const Buffer& from, const Buffer& to) {
@@ -284,7 +289,8 @@ class Planner {
       const Buffer& buffer = buffers_[at.buffer];
       const std::tuple key{buffer.dtype, buffer.elements(), static_cast<int>(buffer.device.index)};
       if (at.kind == Line::Kind::kFree) {
-        if (!s_.is_input(at.buffer) && buffer.within == kNoBuffer) pool[key].push_back(i);
+        const bool is_own = buffer.within == kNoBuffer && buffer.alias_of == kNoBuffer;
+        if (!s_.is_input(at.buffer) && is_own) pool[key].push_back(i);
         continue;
       }
       if (at.kind == Line::Kind::kReuse || pool[key].empty()) continue;

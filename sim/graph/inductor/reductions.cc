@@ -80,11 +80,87 @@ std::int64_t Lowering::split_outer(std::int64_t reduced, std::int64_t outputs) c
   return up(reduced, kPerThread * size);
 }
 
-Lowering::Split Lowering::split_of(const Loops& loops) {
-  const Split split = split_here(loops);
+Lowering::Split Lowering::split_of(const Loops& loops, NodeId x) {
+  Split split = split_here(loops);
+  if (split.parts > 1 && x != kNoNode && inductor::product(loops.sizes) == 1 &&
+      ranges_behind(loops, x))
+    split.parts = kAsBefore;
   if (!hints_.is_set) hints_.splits.push_back(split);
   const std::size_t at = splits_++;
   return at < hints_.splits.size() ? hints_.splits[at] : split;
+}
+
+/// What the reductions behind the operand of a total reduction run over, if that are as many
+/// numbers: its first step runs over the same. Source: torch's
+/// extract_input_node_reduction_ranges.
+std::optional<std::pair<Dims, Dims>> Lowering::ranges_behind(const Loops& loops, NodeId x) const {
+  std::optional<std::pair<Dims, Dims>> found;
+  std::vector<BufferId> reads;
+  const auto note = [](std::vector<BufferId>& into, const Loops& of) {
+    for (const Access& read : reads_of(of)) {
+      if (std::find(into.begin(), into.end(), read.buffer) == into.end())
+        into.push_back(read.buffer);
+    }
+  };
+  const Box& box = boxes_[values_[x].box];
+  const bool is_memory = box.loops == nullptr;
+  if (is_memory) {
+    reads.push_back(box.buffer);
+  } else {
+    note(reads, loops);
+  }
+  while (!found && !reads.empty()) {
+    std::vector<BufferId> next;
+    for (const BufferId read : reads) {
+      if (program.buffers[read].maker < 0) continue;
+      const auto maker = static_cast<std::size_t>(program.buffers[read].maker);
+      const std::shared_ptr<const Loops>& made = program.operations[maker].loops;
+      if (made == nullptr) continue;
+      if (!made->is_reduction()) {
+        note(next, *made);
+        continue;
+      }
+      std::pair<Dims, Dims> ranges{made->sizes, made->reduced};
+      if (found && *found != ranges) return std::nullopt;
+      found = std::move(ranges);
+    }
+    if (is_memory || next == reads) break;
+    reads = std::move(next);
+  }
+  const bool is_as_many = found && inductor::product(found->first) *
+                                           inductor::product(found->second) ==
+                                       inductor::product(loops.reduced);
+  return is_as_many ? found : std::nullopt;
+}
+
+/// A total reduction over the ranges of those behind it, then over the rows of these.
+std::shared_ptr<const Loops> Lowering::reduction_as_before(
+    const Loops& loops, const std::pair<Dims, Dims>& ranges, NodeId node, ops::Device device) {
+  Loops first = loops;
+  const std::size_t rank = loops.sizes.size();
+  for (const std::int64_t size : ranges.first) first.sizes.push_back(size);
+  first.reduced = ranges.second;
+  first.dtype = is_floating_or_wide(loops.dtype) ? loops.dtype : ScalarType::kFloat32;
+  Dims all = ranges.first;
+  for (const std::int64_t size : ranges.second) all.push_back(size);
+  first.body = [body = loops.body, rank, all, reduced = loops.reduced](Trace& trace,
+                                                                        const Indices& at) {
+    Indices inner(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(rank));
+    const Indices own(at.begin() + static_cast<std::ptrdiff_t>(rank), at.end());
+    const Indices places =
+        unflat(flat(own, all, dense_strides(all), 0), reduced, dense_strides(reduced));
+    inner.insert(inner.end(), places.begin(), places.end());
+    return body(trace, inner);
+  };
+  const BufferId between = add_loops(reduction(std::move(first), node, device), node, device);
+  Loops second = loops;
+  second.reduced = ranges.first;
+  second.hint = Hint::kInner;
+  second.body = [this, between](Trace& trace, const Indices& at) {
+    const Buffer& buffer = program.buffers[between];
+    return trace.load(between, flat(at, buffer.sizes, buffer.strides, 0));
+  };
+  return std::make_shared<Loops>(std::move(second));
 }
 
 Lowering::Split Lowering::split_here(const Loops& loops) {
@@ -152,7 +228,8 @@ Hint second_hint(std::int64_t parts, std::int64_t outputs, Hint hint) {
 
 }  // namespace
 
-std::shared_ptr<const Loops> Lowering::reduction(Loops loops, NodeId node, ops::Device device) {
+std::shared_ptr<const Loops> Lowering::reduction(Loops loops, NodeId node, ops::Device device,
+                                                 NodeId x) {
   const std::int64_t reduced = inductor::product(loops.reduced);
   if (reduced < kUnrolled) {
     // Written out as a sum of so many.
@@ -178,8 +255,12 @@ std::shared_ptr<const Loops> Lowering::reduction(Loops loops, NodeId node, ops::
     };
     return unrolled;
   }
-  const Split split = split_of(loops);
+  const Split split = split_of(loops, x);
   if (loops.hint == Hint::kDefault) loops.hint = split.hint;
+  if (split.parts == kAsBefore) {
+    if (const auto ranges = ranges_behind(loops, x))
+      return reduction_as_before(loops, *ranges, node, device);
+  }
   if (split.parts <= 1) return std::make_shared<Loops>(std::move(loops));
   const std::int64_t block = up(reduced, split.parts);
   Loops first = loops;
@@ -283,7 +364,7 @@ void Lowering::reduce(NodeId id) {
     return load_as(trace, from_x, own, as);
   };
   if (reduce_online(id, loops)) return;
-  std::shared_ptr<const Loops> last = reduction(std::move(loops), id, node.device);
+  std::shared_ptr<const Loops> last = reduction(std::move(loops), id, node.device, x);
   const bool is_reduction = last->is_reduction();
   BoxId box = add_box(id, std::move(last), kNoBuffer);
   if (is_reduction) realize(box);

@@ -201,6 +201,12 @@ void Schedule::connect() {
       use(read.buffer, is_same);
     }
   }
+  // Who reads another name of a buffer reads the buffer.
+  for (BufferId id = static_cast<BufferId>(users.size()); id-- > 0;) {
+    const BufferId base = program.buffers[id].alias_of;
+    if (base == kNoBuffer) continue;
+    for (const User& user : users[id]) users[base].push_back({user.operation, false});
+  }
 }
 
 Step Schedule::step_of(std::uint32_t number) const {

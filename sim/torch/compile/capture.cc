@@ -208,6 +208,8 @@ void Capture::begin_kernel(ops::KernelKind kind, const std::vector<const Tensor*
   push(Scope::Kind::kKernel, adds_up ? "add" : name_of(kind), nodes_of(reads));
   scopes_.back().numbers = numbers_among(reads);
   scopes_.back().kernels.push_back(kind);
+  // Kernels of a call are the same where the calls are.
+  if (!in_backward_ && !calls_.empty()) scopes_.back().settings = settings_of("", reads);
 }
 
 void Capture::end_kernel() {

@@ -50,6 +50,7 @@ class Capture final : public ops::Tracer, public Pretender {
   [[nodiscard]] static bool is_made_here(const ops::Tensor& tensor) {
     return tensor.defined() && tensor->storage && is_pretended(tensor->storage->request());
   }
+  [[nodiscard]] const std::vector<const ops::TensorImpl*>& arguments() const { return arguments_; }
   /// Operators were cast as torch.autocast has it when the capture began.
   [[nodiscard]] bool under_autocast() const { return under_autocast_; }
   /// Some memory that the captured code made is still held.

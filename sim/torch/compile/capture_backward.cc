@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -130,21 +131,25 @@ GraphNode* Capture::single_kernel(const Scope& scope) {
 /// Whether all that was kept for a function is read by its kernels. What a single one leaves out
 /// it is given: it says only what decides over its memory (masked_fill's does not name the mask).
 bool Capture::reads_all(const Scope& scope) {
-  std::vector<bool> is_read(graph.nodes.size());
-  for (NodeId id = static_cast<NodeId>(graph.nodes.size()); id-- > scope.first_node;) {
-    for (const NodeId input : graph.nodes[id].inputs) is_read[input] = true;
-  }
-  // A view that was made before counts for what it looks into.
-  for (NodeId id = scope.first_node; id-- > 0;) {
-    if (is_read[id] && graph.nodes[id].effects.empty()) {
-      for (const NodeId input : graph.nodes[id].inputs) is_read[input] = true;
+  std::unordered_set<NodeId> is_read;
+  std::vector<NodeId> to_follow;
+  const auto note = [&](const GraphNode& node) {
+    for (const NodeId input : node.inputs) {
+      if (is_read.insert(input).second) to_follow.push_back(input);
     }
+  };
+  for (NodeId id = scope.first_node; id < graph.nodes.size(); ++id) note(graph.nodes[id]);
+  // A view that was made before counts for what it looks into.
+  while (!to_follow.empty()) {
+    const NodeId id = to_follow.back();
+    to_follow.pop_back();
+    if (id < scope.first_node && graph.nodes[id].effects.empty()) note(graph.nodes[id]);
   }
   std::vector<NodeId> unread;
   for (const NodeId id : scope.reads) {
     const bool is_gradient =
         std::find(scope.incoming.begin(), scope.incoming.end(), id) != scope.incoming.end();
-    if (!is_gradient && !is_read[id]) unread.push_back(id);
+    if (!is_gradient && is_read.count(id) == 0) unread.push_back(id);
   }
   if (unread.empty()) return true;
   GraphNode* only = single_kernel(scope);

@@ -19,6 +19,7 @@
 #include "sim/torch/compile/capture.h"
 #include "sim/torch/compile/graph_run.h"
 #include "sim/torch/compile/inductor_call.h"
+#include "sim/torch/compile/known_code.h"
 #include "sim/torch/compile/live_values.h"
 #include "sim/torch/tensors/tensor_object.h"
 
@@ -152,138 +153,37 @@ void initialise_device(Session& session, const ops::TensorList& arguments) {
   session.interp.refuse(std::string(what), kRunAsEager);
 }
 
-/// What both ask for; how long their kernels take does not count.
-bool are_same(const std::vector<graph::Effect>& a, const std::vector<graph::Effect>& b) {
-  const auto next = [](const std::vector<graph::Effect>& effects, std::size_t at) {
-    while (at < effects.size() && effects[at].kind == graph::Effect::Kind::kLaunch) ++at;
-    return at;
-  };
-  std::size_t i = next(a, 0);
-  std::size_t j = next(b, 0);
-  while (i < a.size() && j < b.size()) {
-    const bool is_same = a[i].kind == b[j].kind && a[i].device == b[j].device &&
-                         a[i].storage == b[j].storage && a[i].bytes == b[j].bytes &&
-                         a[i].calls == b[j].calls;
-    if (!is_same) return false;
-    i = next(a, i + 1);
-    j = next(b, j + 1);
-  }
-  return i == a.size() && j == b.size();
-}
-
-bool are_same(const graph::GraphNode& a, const graph::GraphNode& b) {
-  return a.name == b.name && a.kind == b.kind && a.has_parts == b.has_parts &&
-         a.is_parameter == b.is_parameter && a.settings == b.settings && a.module == b.module &&
-         a.region == b.region && a.is_kept == b.is_kept && a.numbers == b.numbers &&
-         a.call == b.call && a.dims == b.dims && a.inputs == b.inputs && a.storage == b.storage && a.sizes == b.sizes &&
-         a.strides == b.strides && a.offset == b.offset && a.dtype == b.dtype &&
-         a.device == b.device && are_same(a.effects, b.effects);
-}
-
-/// Code that was compiled before, and what of.
-struct KnownCode {
-  graph::NodeGraph graph;
-  std::vector<NodeId> inputs;
-  std::vector<NodeId> tangents;
-  bool has_backward = false;
-  bool under_autocast = false;
-  std::shared_ptr<const InductorCode> code;
-
-  [[nodiscard]] bool is_of(const KnownCode& other) const {
-    const graph::NodeGraph& a = graph;
-    const graph::NodeGraph& b = other.graph;
-    return has_backward == other.has_backward && under_autocast == other.under_autocast &&
-           inputs == other.inputs && tangents == other.tangents && a.roles == b.roles &&
-           a.outputs == b.outputs && a.written == b.written && a.gradients == b.gradients &&
-           std::equal(
-               a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
-               [](const graph::GraphNode& x, const graph::GraphNode& y) { return are_same(x, y); });
-  }
-};
-
-/// What is kept of a graph from call to call.
-struct KeptGraph {
-  std::vector<KnownCode> known;  ///< of fixed sizes, the latest last
-  KeptCode code;
-  KeptCode without_backward;
-  std::vector<ops::Dims> sizes;               ///< of its arguments when it was called first
-  std::vector<std::vector<bool>> are_others;  ///< which of them were others since
-  bool has_changed = false;                   ///< some were
-};
 /// What is kept of a function: its graphs, in order.
 struct KeptFunction {
-  std::map<std::size_t, KeptGraph> graphs;
+  std::map<std::size_t, KnownCodes> graphs;
+};
+/// What is kept of code, whoever runs it.
+struct KeptSizes {
+  std::map<std::size_t, SeenSizes> graphs;
 };
 
-KeptGraph& kept_of(Session& session, const Value& function, std::size_t graph) {
-  std::shared_ptr<void>& kept = session.compiled_code[function.object()];
-  if (kept == nullptr) kept = std::make_shared<KeptFunction>();
-  return static_cast<KeptFunction*>(kept.get())->graphs[graph];
+template <typename Kept>
+auto& kept_of(Session& session, const void* whose, std::size_t graph) {
+  std::shared_ptr<void>& kept = session.compiled_code[whose];
+  if (kept == nullptr) kept = std::make_shared<Kept>();
+  return static_cast<Kept*>(kept.get())->graphs[graph];
 }
 
-/// Whether the program says that a dimension will be of other sizes. Source:
-/// torch._dynamo.mark_dynamic.
-bool is_marked(Session& session, const Tensor& tensor, std::size_t dim) {
-  if (tensor->wrapper == nullptr) return false;
-  lang::Interp& interp = session.interp;
-  const Value marked =
-      interp.find_attr(session.wrap(tensor), interp.intern("_dynamo_dynamic_indices"));
-  const auto* dims = marked.as<lang::Set>();
-  if (dims == nullptr) return false;
-  const auto& entries = dims->table.entries();
-  return std::any_of(entries.begin(), entries.end(), [&](const auto& entry) {
-    return entry.key.is_int() && entry.key.as_int() == static_cast<std::int64_t>(dim);
-  });
-}
-
-/// Whether code is compiled for other sizes too. A size of 1 is always by itself. Source: torch's
-/// automatic_dynamic_shapes.
-bool is_for_others(Session& session, KeptGraph& kept, ForSizes sizes,
-                   const ops::TensorList& arguments) {
-  if (sizes != ForSizes::kAutomatic) return sizes == ForSizes::kOthersToo;
-  std::vector<ops::Dims> now;
-  for (const Tensor& tensor : arguments) now.push_back(tensor.sizes());
-  if (kept.sizes.empty()) kept.sizes = now;
-  bool is_alone = false;
-  kept.are_others.resize(now.size());
-  for (std::size_t i = 0; i < now.size() && now.size() == kept.sizes.size(); ++i) {
-    if (now[i].size() != kept.sizes[i].size()) continue;
-    kept.are_others[i].resize(now[i].size());
-    for (std::size_t dim = 0; dim < now[i].size(); ++dim) {
-      if (is_marked(session, arguments[i], dim)) kept.has_changed = kept.are_others[i][dim] = true;
-      if (now[i][dim] == kept.sizes[i][dim]) continue;
-      const bool is_single = now[i][dim] < 2 || kept.sizes[i][dim] < 2;
-      is_alone = is_alone || is_single;
-      kept.has_changed = kept.has_changed || !is_single;
-      kept.are_others[i][dim] = kept.are_others[i][dim] || !is_single;
-    }
+/// The code that a function runs, which says what sizes are open. Modules of PyTorch's own are run
+/// by one. Source: torch's eval_frame.py, OptimizedModule._initialize.
+const void* code_of(Session& session, const Value& function) {
+  static const char kOfPyTorch = 0;
+  Value called = function;
+  if (const auto* method = called.as<lang::BoundMethod>()) {
+    const bool is_users = method->function.as<lang::Function>() != nullptr;
+    called = is_users ? method->function
+                      : session.interp.find_attr(method->self, session.interp.intern("forward"));
   }
-  return kept.has_changed && !is_alone;
-}
-
-/// KeptCode::open_sizes. Equal sizes are one. Source: torch's duck shapes.
-std::vector<int> open_sizes_of(const KeptGraph& kept, ForSizes sizes, const Capture& capture,
-                               const ops::TensorList& arguments) {
-  std::vector<int> counts;
-  std::vector<std::int64_t> seen;
-  for (const auto& [tensor, id] : capture.inputs) {
-    int& count = counts.emplace_back(0);
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      if (arguments[i].impl() != tensor.impl()) continue;
-      for (std::size_t dim = 0; dim < tensor.sizes().size(); ++dim) {
-        const std::int64_t size = tensor.sizes()[dim];
-        const bool has_others = sizes == ForSizes::kOthersToo ||
-                                (i < kept.are_others.size() && dim < kept.are_others[i].size() &&
-                                 kept.are_others[i][dim]);
-        const bool is_new = std::find(seen.begin(), seen.end(), size) == seen.end();
-        if (size < 2 || !has_others || !is_new) continue;
-        seen.push_back(size);
-        ++count;
-      }
-      break;
-    }
-  }
-  return counts;
+  if (const auto* method = called.as<lang::BoundMethod>()) called = Value(method->function);
+  const auto* defined = called.as<lang::Function>();
+  if (defined == nullptr) return &kOfPyTorch;
+  const bool is_users = !lang::Interp::is_internal(view(defined->code->file->name));
+  return is_users ? static_cast<const void*>(defined->code.get()) : &kOfPyTorch;
 }
 
 class CompiledRun;
@@ -410,33 +310,31 @@ void CompiledRun::end(const Value& value) {
 
 std::shared_ptr<const InductorCode> CompiledRun::by_inductor(const Compiled& compiled,
                                                              bool has_backward) {
-  const auto& device = session_.c.spec();
-  KeptCode fresh;
-  KeptGraph& of_function = kept_of(session_, function_, captures_.size());
-  const bool is_dynamic = is_for_others(session_, of_function, sizes_, arguments_);
-  KeptCode& known = has_backward ? of_function.code : of_function.without_backward;
-  KeptCode& kept = is_dynamic ? known : fresh;
-  kept.is_dynamic = is_dynamic;
-  if (is_dynamic) kept.open_sizes = open_sizes_of(of_function, sizes_, capture(), arguments_);
-  KnownCode fresh_code{
-      capture().graph, {}, compiled.tangents, has_backward, capture().under_autocast(), {}};
-  for (const auto& [tensor, id] : capture().inputs) fresh_code.inputs.push_back(id);
-  if (!is_dynamic) {
-    for (const KnownCode& each : of_function.known) {
-      if (each.is_of(fresh_code)) return each.code;
-    }
+  const std::size_t number = captures_.size();
+  auto& known = kept_of<KeptFunction>(session_, function_.object(), number);
+  CapturedCall call{capture().graph, {}, compiled.tangents, has_backward,
+                    capture().under_autocast(), sizes_of(arguments_)};
+  for (const auto& [tensor, id] : capture().inputs) call.inputs.push_back(id);
+  KnownCode* code = known.find(call);
+  if (code == nullptr) {
+    auto& seen = kept_of<KeptSizes>(session_, code_of(session_, function_), number);
+    code = &known.add(std::move(call), seen.open(session_, sizes_, capture(), arguments_));
+  } else if (code->is_made_for(call)) {
+    return code->code;
+  } else {
+    code->call = std::move(call);
   }
+  code->kept.open_sizes = code->open_inputs(capture());
+  const auto& device = session_.c.spec();
   try {
-    fresh_code.code = compile_with_inductor(capture(), compiled.tangents, has_backward,
-                                            {device.sm_count, device.max_threads_per_sm}, kept,
-                                            session_.emitter.recorded() != nullptr);
+    code->code = compile_with_inductor(capture(), compiled.tangents, has_backward,
+                                       {device.sm_count, device.max_threads_per_sm}, code->kept,
+                                       session_.emitter.recorded() != nullptr);
   } catch (const ops::NotModelled& problem) {
+    known.forget(code);
     refuse(session_, problem.what());
   }
-  constexpr std::size_t kMostKept = 8;
-  if (of_function.known.size() == kMostKept) of_function.known.erase(of_function.known.begin());
-  of_function.known.push_back(std::move(fresh_code));
-  return of_function.known.back().code;
+  return code->code;
 }
 
 /// What was captured is compiled and run; it gives those of the tensors that it made.

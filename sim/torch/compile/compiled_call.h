@@ -1,6 +1,7 @@
 #pragma once
 
 #include "sim/lang/runtime/objects.h"
+#include "sim/torch/compile/known_code.h"
 #include "sim/torch/tensors/session.h"
 
 namespace tidemark::torch {
@@ -9,10 +10,6 @@ class GraphBreaks;
 
 /// What torch.compile's backend makes of captured code.
 enum class Backend : std::uint8_t { kAotEager, kInductor };
-
-/// Which sizes code is compiled for: those of each call, or those of its first call for others too;
-/// kAutomatic: the latter once they have changed.
-enum class ForSizes : std::uint8_t { kAutomatic, kOwn, kOthersToo };
 
 /// A call of a compiled function: captured, cut into a forward and a backward pass, and the first
 /// of them run. The code is captured at every call, so that what it does besides happens each time,

@@ -129,6 +129,11 @@ void PlanRun::run() {
         break;
       case Line::Kind::kPart: {
         if (line.node == kNoNode) break;
+        const BufferId alias = compiled_.buffers[line.other].alias_of;
+        if (alias != kNoBuffer) {
+          held_[line.buffer] = held_[alias];
+          break;
+        }
         const GraphNode& part = compiled_.pass.graph.nodes[line.node];
         for (const Memory& memory : wholes_[line.other]) {
           if (memory.first == part.storage) held_[line.buffer] = memory.second;
