@@ -123,6 +123,11 @@ Tensor dropout(Context& c, const Tensor& input, double p, bool train) {
   op.save(0, mask);
   return op.result(std::move(out), [](Backward& b) {
     const Tensor& grad = b.grad();
+    if (b.c.grad_enabled()) {  // infinitely_differentiable_native_dropout_backward
+      const Tensor scaled = mul(b.c, b.saved[0], number_tensor(b.c));
+      b.grads[0] = mul(b.c, grad, scaled);
+      return;
+    }
     b.grads[0] =
         b.c.empty_in(grad.sizes(), grad.suggest_memory_format(), grad.dtype(), grad.device());
   });

@@ -7,6 +7,7 @@
 #include "sim/ops/families.h"
 #include "sim/ops/op.h"
 #include "sim/ops/padding_ops.h"
+#include "sim/ops/recorded_kernels.h"
 #include "sim/ops/shape_ops.h"
 
 namespace tidemark::ops {
@@ -21,7 +22,9 @@ Tensor differentiable(Context& c, const Tensor& input, const Tensor& weight, con
   op.save(1, weight);
   return op.result(convolution_forward(c, input, weight, bias, o), [o](Backward& b) {
     const ConvolutionMask wanted{b.needs(0), b.needs(1), b.needs(2)};
-    ConvolutionGradients g = convolution_backward(b.c, b.grad(), b.saved[0], b.saved[1], o, wanted);
+    ConvolutionGradients g =
+        b.c.grad_enabled() ? recorded_convolution(b.c, b.grad(), b.saved[0], b.saved[1], o, wanted)
+                           : convolution_backward(b.c, b.grad(), b.saved[0], b.saved[1], o, wanted);
     b.grads[0] = std::move(g.input);
     b.grads[1] = std::move(g.weight);
     b.grads[2] = std::move(g.bias);

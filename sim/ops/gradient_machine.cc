@@ -36,7 +36,7 @@ bool compares(double number, Comparison comparison, double to) {
 class Machine {
  public:
   Machine(Backward& b, const PointwiseRule& rule, double number)
-      : b_(b), rule_(rule), number_(number), wrapped_(b.c.number(ScalarType::kFloat64)) {}
+      : b_(b), rule_(rule), number_(number) {}
   ~Machine() {
     while (count_ > 0) made_[--count_].reset();
   }
@@ -67,8 +67,12 @@ class Machine {
     if (place < Step::kMostInputs) return b_.saved[rule_.slots[place]];
     if (place == Step::kResult) return b_.saved[rule_.inputs];
     if (place == Step::kGrad) return b_.grad();
-    if (place == Step::kNumber) return wrapped_;
+    if (place == Step::kNumber) return wrapped();
     return made_[place - Step::kFirstMade];
+  }
+  [[nodiscard]] const Tensor& wrapped() const {
+    if (!wrapped_.defined()) wrapped_ = b_.c.number(ScalarType::kFloat64);
+    return wrapped_;
   }
   [[nodiscard]] const Tensor& operand(const Step& step, std::size_t i) const {
     return at(step.operands[i]);
@@ -166,11 +170,11 @@ class Machine {
     Context& c = b_.c;
     switch (step.kind) {
       case StepKind::kPowerOfNumber:
-        return pow_of_number(c, wrapped_, 2, operand(step, 0));
+        return pow_of_number(c, wrapped(), 2, operand(step, 0));
       case StepKind::kChoose:
         return where(c, operand(step, 0), operand(step, 1), operand(step, 2));
       case StepKind::kMaskedFill:
-        return masked_fill(c, operand(step, 0), operand(step, 1), wrapped_);
+        return masked_fill(c, operand(step, 0), operand(step, 1), wrapped());
       case StepKind::kApply: {
         const bool is_turned = step.extra != 0;
         const Tensor& x = operand(step, is_turned ? 1 : 0);
@@ -184,7 +188,7 @@ class Machine {
   void write(const Step& step) {
     const Tensor& x = operand(step, 0);
     if (step.rule == Step::kNoRule) {
-      masked_fill_(b_.c, x, operand(step, 1), wrapped_);
+      masked_fill_(b_.c, x, operand(step, 1), wrapped());
       return;
     }
     apply_in_place(b_.c, rule_of(step), x, step.count > 1 ? operand(step, 1) : Tensor());
@@ -194,7 +198,7 @@ class Machine {
   Backward& b_;
   const PointwiseRule& rule_;
   const double number_;
-  const Tensor wrapped_;
+  mutable Tensor wrapped_;  ///< a number on its way through an operator, once one is asked for
   std::array<Tensor, 24> made_;
   std::size_t count_ = 0;
 };

@@ -11,6 +11,7 @@
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
+#include "sim/ops/recorded_gradients.h"
 #include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
 #include "sim/ops/tracer.h"
@@ -177,8 +178,11 @@ Tensor mm(Context& c, Tensor self, Tensor mat2) {
   op.save_if(op.needs(1), 1, self);
   return op.result(mm_kernel(c, self, mat2), [s1 = self.sizes(), t1 = self.strides(),
                                               s2 = mat2.sizes(), t2 = mat2.strides()](Backward& b) {
-    if (b.needs(1)) b.grads[1] = mm_second_gradient(b.c, b.grad(), b.saved[1], s2, t2);
-    if (b.needs(0)) b.grads[0] = mm_first_gradient(b.c, b.grad(), b.saved[0], s1, t1);
+    const bool records = b.c.grad_enabled();
+    const auto second = records ? &recorded_mm_second : &mm_second_gradient;
+    const auto first = records ? &recorded_mm_first : &mm_first_gradient;
+    if (b.needs(1)) b.grads[1] = second(b.c, b.grad(), b.saved[1], s2, t2);
+    if (b.needs(0)) b.grads[0] = first(b.c, b.grad(), b.saved[0], s1, t1);
   });
 }
 
@@ -236,13 +240,15 @@ Tensor addmm(Context& c, Tensor self, Tensor mat1, Tensor mat2, double beta, dou
                     adds_by_cublaslt(c, self, sizes, mat1.size(1), beta) ? &self : nullptr);
   return op.result(std::move(out), [alpha, beta, s1 = mat1.sizes(), t1 = mat1.strides(),
                                     s2 = mat2.sizes(), t2 = mat2.strides()](Backward& b) {
-    const auto scaled = [&b](Tensor g, double factor) {
+    const bool records = b.c.grad_enabled();
+    const auto second = records ? &recorded_mm_second : &mm_second_gradient;
+    const auto first = records ? &recorded_mm_first : &mm_first_gradient;
+    const auto scaled = [&b, records](Tensor g, double factor) {
+      if (records) return recorded_scale(b.c, g, factor);
       return factor == 1 ? g : pointwise(b.c, {&g});
     };
-    if (b.needs(1))
-      b.grads[1] = scaled(mm_first_gradient(b.c, b.grad(), b.saved[1], s1, t1), alpha);
-    if (b.needs(2))
-      b.grads[2] = scaled(mm_second_gradient(b.c, b.grad(), b.saved[0], s2, t2), alpha);
+    if (b.needs(1)) b.grads[1] = scaled(first(b.c, b.grad(), b.saved[1], s1, t1), alpha);
+    if (b.needs(2)) b.grads[2] = scaled(second(b.c, b.grad(), b.saved[0], s2, t2), alpha);
     if (b.needs(0)) b.grads[0] = scaled(b.grad(), beta);
   });
 }
@@ -261,6 +267,11 @@ Tensor bmm(Context& c, Tensor self, Tensor mat2) {
   op.save_if(op.needs(0), 0, mat2);
   op.save_if(op.needs(1), 1, self);
   return op.result(bmm_kernel(c, self, mat2), [](Backward& b) {
+    if (b.c.grad_enabled()) {
+      if (b.needs(1)) b.grads[1] = bmm(b.c, transpose(b.c, b.saved[1], 1, 2), b.grad());
+      if (b.needs(0)) b.grads[0] = bmm(b.c, b.grad(), transpose(b.c, b.saved[0], 1, 2));
+      return;
+    }
     if (b.needs(1)) {
       b.grads[1] = bmm_kernel(b.c, conjugate_view(transpose(b.saved[1], 1, 2)), b.grad());
     }
@@ -332,6 +343,11 @@ Tensor dot(Context& c, Tensor self, Tensor other) {
   Tensor out = c.empty({}, self.dtype(), self.device());
   c.cublas_workspace(self.device());
   return op.result(std::move(out), [](Backward& b) {
+    if (b.c.grad_enabled()) {
+      if (b.needs(0)) b.grads[0] = mul(b.c, b.grad(), b.saved[1]);
+      if (b.needs(1)) b.grads[1] = mul(b.c, b.grad(), b.saved[0]);
+      return;
+    }
     if (b.needs(0)) b.grads[0] = pointwise(b.c, {&b.grad(), &b.saved[1]});
     if (b.needs(1)) b.grads[1] = pointwise(b.c, {&b.grad(), &b.saved[0]});
   });

@@ -5,6 +5,7 @@
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
+#include "sim/ops/recorded_kernels.h"
 #include "sim/ops/reduction_ops.h"
 #include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
@@ -62,13 +63,25 @@ Tensor nll_loss_forward(Context& c, Tensor self, const Tensor& target, Tensor we
     throw OpError(fmt::format("expected scalar type Long but found {}", info(target.dtype()).name));
   }
   op.save(3, total_weight);
-  return op.result(std::move(out), [spatial](Backward& b) {
+  return op.result(std::move(out), [spatial, reduction](Backward& b) {
     const Tensor& x = b.saved[0];
-    b.grads[0] = b.c.empty(x.sizes(), x.dtype(), x.device());
-    const Tensor labels = contiguous(b.c, b.saved[1]);
-    const Tensor dense = spatial ? Tensor() : contiguous(b.c, x);
-    const Tensor grad = spatial ? Tensor() : contiguous(b.c, b.grad());
-    const Tensor weights = b.saved[2].defined() ? contiguous(b.c, b.saved[2]) : Tensor();
+    Tensor made = b.c.empty(x.sizes(), x.dtype(), x.device());
+    {
+      const Tensor labels = contiguous(b.c, b.saved[1]);
+      const Tensor dense = spatial ? Tensor() : contiguous(b.c, x);
+      const Tensor grad = spatial ? Tensor() : contiguous(b.c, b.grad());
+      const Tensor weights = b.saved[2].defined() ? contiguous(b.c, b.saved[2]) : Tensor();
+    }
+    if (b.c.grad_enabled()) {
+      made = recorded_linear(b.c, spatial ? "nll_loss2d_backward" : "nll_loss_backward",
+                             spatial ? "NllLoss2DBackwardBackward0" : "NllLossBackwardBackward0",
+                             b.grad(), x, true, {b.saved[1], b.saved[2]}, std::move(made),
+                             [spatial, reduction](Backward& second) {
+                               return nll_loss_forward(second.c, second.grad(), second.saved[0],
+                                                       second.saved[1], reduction, spatial);
+                             });
+    }
+    b.grads[0] = std::move(made);
   });
 }
 
@@ -204,6 +217,7 @@ namespace {
 /// mse_loss and smooth_l1_loss. Source: docs/rules/losses.md#2.
 Tensor full_size_loss(Context& c, std::string_view name, std::string_view node, const Tensor& self,
                       const Tensor& target, Reduction reduction) {
+  const bool is_mse = name == "mse_loss";
   Op op(c, name, node, {&self, &target});
   op.save(0, self);
   op.save(1, target);
@@ -214,10 +228,13 @@ Tensor full_size_loss(Context& c, std::string_view name, std::string_view node, 
         reduction_scratch(c, errors, {}, element_bytes(accumulate_type(errors.dtype())));
     out = reduced_in_place(c, out);
   }
-  return op.result(std::move(out), [](Backward& b) {
+  return op.result(std::move(out), [reduction, is_mse](Backward& b) {
+    const bool records = is_mse && b.c.grad_enabled();
     for (const std::size_t i : {0U, 1U}) {
       const Tensor& x = b.saved[i];
-      if (b.needs(i)) b.grads[i] = b.c.empty(x.sizes(), x.dtype(), x.device());
+      if (!b.needs(i)) continue;
+      b.grads[i] = records ? recorded_mse(b.c, b.grad(), x, b.saved[1 - i], reduction)
+                           : b.c.empty(x.sizes(), x.dtype(), x.device());
     }
   });
 }

@@ -6,6 +6,7 @@
 
 #include "sim/ops/complex_ops.h"
 #include "sim/ops/kernel_work.h"
+#include "sim/ops/recorded_gradients.h"
 #include "sim/ops/saved_version.h"
 #include "sim/ops/tracer.h"
 
@@ -72,6 +73,14 @@ Tensor SavedTensor::unpack() const {
   return copy;
 }
 
+Tensor unpack_for_graph(Node& node, const SavedTensor& saved) {
+  if (saved.packed || !saved.is_result) return saved.unpack();
+  Tensor result = Context::shallow_copy(saved.tensor);
+  result->version = saved.version;
+  result->grad_fn = Ref<Node>(&node);
+  return result;
+}
+
 TensorList run_backward_function(Context& c, Node& node, TensorList& incoming) {
   if (node.released) {
     throw OpError(
@@ -82,11 +91,13 @@ TensorList run_backward_function(Context& c, Node& node, TensorList& incoming) {
         "calling backward.");
   }
   if (node.vertex < c.early_vertex) ++c.early_backwards;
+  const bool records = c.grad_enabled();
+  if (records && !node.on_release) check_has_gradient(node.name);
   Backward call{c, node, incoming, {}, {}};
   call.saved.reserve(node.saved.size());
   for (const SavedTensor& s : node.saved) {
     if (!node.on_release) check_version(node, s);  // custom functions: where they ask for it
-    call.saved.push_back(s.unpack());
+    call.saved.push_back(records ? unpack_for_graph(node, s) : s.unpack());
   }
   call.grads.resize(node.next.size());
   // Of no gradient comes none. A function of the program's own decides for itself.

@@ -113,12 +113,16 @@ Tensor where(Context& c, const Tensor& condition, const Tensor& self, const Tens
     out = pointwise(c, {&condition, &first, &second}, type);
   }
   return op.result(std::move(out), [](Backward& b) {
-    const auto half = [&b] {
+    const auto half = [&b](bool first) {
       const Tensor zero = zeros(b.c, {}, b.grad().dtype(), b.grad().device());
+      if (b.c.grad_enabled()) {
+        return first ? where(b.c, b.saved[0], b.grad(), zero)
+                     : where(b.c, b.saved[0], zero, b.grad());
+      }
       return pointwise(b.c, {&b.saved[0], &b.grad(), &zero}, b.grad().dtype());
     };
-    if (b.needs(1)) b.grads[1] = half();
-    if (b.needs(0)) b.grads[0] = half();
+    if (b.needs(1)) b.grads[1] = half(false);
+    if (b.needs(0)) b.grads[0] = half(true);
   });
 }
 
@@ -139,8 +143,14 @@ Tensor masked_fill_kernel(Context& c, const Tensor& self, const Tensor& mask) {
 }
 
 void masked_fill_backward(Backward& b) {
-  if (b.needs(0)) b.grads[0] = masked_fill_kernel(b.c, b.grad(), b.saved[0]);
+  const bool records = b.c.grad_enabled();
+  if (b.needs(0)) {
+    b.grads[0] = records ? masked_fill(b.c, b.grad(), b.saved[0], number_tensor(b.c))
+                         : masked_fill_kernel(b.c, b.grad(), b.saved[0]);
+  }
   if (b.needs(1)) {
+    if (records)
+      throw NotModelled("the gradient of the gradient of masked_fill's value is not modelled");
     // grad.masked_select(mask).sum(): nothing is selected.
     const Tensor selected = [&] {
       nonzero_kernel(b.c, expand(b.saved[0], broadcast(b.saved[0].sizes(), b.grad().sizes())));

@@ -78,6 +78,8 @@ Tensor complex_abs(Context& c, const Tensor& self) {
   Tensor out = c.empty_like(self, real_type(self.dtype()));
   pointwise(c, {&self});
   return op.result(std::move(out), [](Backward& b) {
+    if (b.c.grad_enabled())
+      throw NotModelled("the gradient of the gradient of complex tensors is not modelled");
     const Tensor sign = pointwise(b.c, {&b.saved[0]});
     b.grads[0] = pointwise(b.c, {&b.grad(), &sign});
   });
@@ -112,6 +114,8 @@ BackwardFunction complex_backward(const Op& op, const RuleBackward& backward, co
   }
   return [backward, t0 = self.dtype(),
           t1 = other.defined() ? other.dtype() : self.dtype()](Backward& b) {
+    if (b.c.grad_enabled())
+      throw NotModelled("the gradient of the gradient of complex tensors is not modelled");
     backward(b);
     for (std::size_t i = 0; i < b.grads.size(); ++i) {
       if (b.grads[i].defined()) b.grads[i] = real_gradient(b.grads[i], i == 0 ? t0 : t1);

@@ -7,6 +7,8 @@
 #include "sim/ops/families.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
+#include "sim/ops/recorded_gradients.h"
+#include "sim/ops/recorded_kernels.h"
 #include "sim/ops/shape_ops.h"
 
 namespace tidemark::ops {
@@ -83,10 +85,20 @@ std::pair<Tensor, Tensor> max_pool_nd(Context& c, const Tensor& input, const Poo
   op.results({&out, &indices}, [flat](Backward& b) {
     const Tensor& self = b.saved[0];
     const MemoryFormat f = self.suggest_memory_format();
-    b.grads[0] = b.c.empty_in(self.sizes(), f, self.dtype(), self.device());
-    const Tensor self_copy = flat ? contiguous_kernel(b.c, self, f) : Tensor();
-    const Tensor grad = contiguous_kernel(b.c, b.grad(), f);
-    const Tensor indices_copy = contiguous_kernel(b.c, b.saved[1], f);
+    Tensor made = b.c.empty_in(self.sizes(), f, self.dtype(), self.device());
+    {
+      const Tensor self_copy = flat ? contiguous_kernel(b.c, self, f) : Tensor();
+      const Tensor grad = contiguous_kernel(b.c, b.grad(), f);
+      const Tensor indices_copy = contiguous_kernel(b.c, b.saved[1], f);
+    }
+    if (b.c.grad_enabled()) {
+      made = recorded_linear(b.c, "max_pool_backward", "MaxPoolBackwardBackward0", b.grad(), self,
+                             false, {b.saved[1]}, std::move(made), [flat](Backward& second) {
+                               return gathered_at(second.c, second.grad(), second.saved[0],
+                                                  flat ? 2 : 3);
+                             });
+    }
+    b.grads[0] = std::move(made);
   });
   return {std::move(out), std::move(indices)};
 }
@@ -104,12 +116,21 @@ Tensor avg_pool_nd(Context& c, const Tensor& input, const PoolOptions& o) {
   op.save(0, input);
   Tensor out = c.empty_in(sizes, format_of(input), input.dtype(), input.device());
   { const Tensor copy = contiguous_kernel(c, input, format_of(input)); }
-  return op.result(std::move(out), [flat, format_of](Backward& b) {
+  return op.result(std::move(out), [flat, format_of, o](Backward& b) {
     const Tensor& self = b.saved[0];
     const MemoryFormat f = format_of(self);
-    b.grads[0] = b.c.empty_in(self.sizes(), f, self.dtype(), self.device());
-    const Tensor self_copy = flat ? contiguous_kernel(b.c, self, f) : Tensor();
-    const Tensor grad = contiguous_kernel(b.c, b.grad(), f);
+    Tensor made = b.c.empty_in(self.sizes(), f, self.dtype(), self.device());
+    {
+      const Tensor self_copy = flat ? contiguous_kernel(b.c, self, f) : Tensor();
+      const Tensor grad = contiguous_kernel(b.c, b.grad(), f);
+    }
+    if (b.c.grad_enabled()) {
+      made = recorded_linear(b.c, "avg_pool_backward", "AvgPoolBackwardBackward0", b.grad(), self,
+                             false, {}, std::move(made), [o](Backward& second) {
+                               return avg_pool_nd(second.c, second.grad(), o);
+                             });
+    }
+    b.grads[0] = std::move(made);
   });
 }
 
@@ -145,6 +166,10 @@ Tensor spatial_mean(Context& c, const Tensor& input, std::size_t spatial) {
   Dims dims;
   for (std::size_t i = 1; i <= spatial; ++i) dims.push_back(-static_cast<std::int64_t>(i));
   return op.result(reduce(c, input, dims, true, input.dtype()), [old = input.sizes()](Backward& b) {
+    if (b.c.grad_enabled()) {
+      b.grads[0] = over_number(b.c, expand(b.c, b.grad(), old));
+      return;
+    }
     const Tensor wide = expand(b.grad(), old);
     b.grads[0] = pointwise(b.c, {&wide});
   });

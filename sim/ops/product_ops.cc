@@ -145,6 +145,8 @@ Tensor add_product_(Context& c, const Tensor& self, const Tensor& first, const T
   }
   return op.in_place(self, [f, batched, s1 = first.sizes(), t1 = first.strides(),
                             s2 = second.sizes(), t2 = second.strides()](Backward& b) {
+    if (b.c.grad_enabled())
+      throw NotModelled("the gradient of the gradient of addmm_ is not modelled");
     if (b.needs(1)) {
       const auto grad = [&] {
         if (!batched) return mm_first_gradient(b.c, b.grad(), b.saved[1], s1, t1);

@@ -9,6 +9,7 @@
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
+#include "sim/ops/recorded_gradients.h"
 #include "sim/ops/shape_ops.h"
 
 namespace tidemark::ops {
@@ -102,7 +103,9 @@ Tensor sum(Context& c, const Tensor& self, const Dims& dims, bool keepdim,
   Op op(c, "sum", dims.empty() ? "SumBackward0" : "SumBackward1", {&self});
   return op.result(accumulate_kernel(c, self, dims, keepdim, dtype),
                    [dims, keepdim, sizes = self.sizes()](Backward& b) {
-                     b.grads[0] = expanded(b.grad(), dims, keepdim, sizes);
+                     b.grads[0] = b.c.grad_enabled()
+                                      ? recorded_expand(b.c, b.grad(), dims, keepdim, sizes)
+                                      : expanded(b.grad(), dims, keepdim, sizes);
                    });
 }
 
@@ -118,6 +121,11 @@ Tensor mean(Context& c, const Tensor& self, const Dims& dims, bool keepdim,
   Op op(c, "mean", dims.empty() ? "MeanBackward0" : "MeanBackward1", {&self});
   return op.result(accumulate_kernel(c, self, dims, keepdim, type),
                    [dims, keepdim, sizes = self.sizes()](Backward& b) {
+                     if (b.c.grad_enabled()) {
+                       b.grads[0] =
+                           over_number(b.c, recorded_expand(b.c, b.grad(), dims, keepdim, sizes));
+                       return;
+                     }
                      const Tensor wide = expanded(b.grad(), dims, keepdim, sizes);
                      b.grads[0] = pointwise(b.c, {&wide});
                    });
@@ -189,7 +197,8 @@ Tensor var(Context& c, const Tensor& self, const Dims& dims, bool keepdim) {
   op.save(0, self);
   return op.result(reduce(c, self, dims, keepdim, self.dtype(), moments_bytes(self.dtype()), false),
                    [dims, keepdim](Backward& b) {
-                     b.grads[0] = var_backward(b.c, b.grad(), b.saved[0], dims, keepdim);
+                     const auto gradient = b.c.grad_enabled() ? &recorded_var : &var_backward;
+                     b.grads[0] = gradient(b.c, b.grad(), b.saved[0], dims, keepdim);
                    });
 }
 
@@ -199,8 +208,9 @@ Tensor std(Context& c, const Tensor& self, const Dims& dims, bool keepdim) {
   Tensor out = reduce(c, self, dims, keepdim, self.dtype(), moments_bytes(self.dtype()));
   op.save(1, out);
   return op.result(std::move(out), [dims, keepdim](Backward& b) {
-    const Tensor grad = std_to_var(b.c, b.grad(), b.saved[1]);
-    b.grads[0] = var_backward(b.c, grad, b.saved[0], dims, keepdim);
+    const bool records = b.c.grad_enabled();
+    const Tensor grad = (records ? recorded_std : std_to_var)(b.c, b.grad(), b.saved[1]);
+    b.grads[0] = (records ? recorded_var : var_backward)(b.c, grad, b.saved[0], dims, keepdim);
   });
 }
 
@@ -319,7 +329,9 @@ Tensor vector_norm(Context& c, Tensor self, double ord, const Dims& dims, bool k
   Tensor out = norm_kernel(c, self, dims, keepdim, dtype.value_or(self.dtype()));
   op.save(1, out);
   return op.result(std::move(out), [ord, dims, keepdim](Backward& b) {
-    b.grads[0] = norm_gradient(b.c, b.grad(), b.saved[1], b.saved[0], ord, dims, keepdim);
+    b.grads[0] = b.c.grad_enabled()
+                     ? recorded_norm(b, b.saved[0], b.saved[1], ord, dims, keepdim)
+                     : norm_gradient(b.c, b.grad(), b.saved[1], b.saved[0], ord, dims, keepdim);
   });
 }
 
@@ -352,6 +364,14 @@ Tensor logsumexp(Context& c, Tensor self, const Dims& dims, bool keepdim) {
   op.save(1, out);
   return op.result(std::move(out), [dims, keepdim](Backward& b) {
     const Tensor& x = b.saved[0];
+    if (b.c.grad_enabled()) {
+      const Tensor wide = recorded_restore(b.c, b.saved[1], dims, keepdim, x.dim());
+      const Tensor incoming = recorded_restore(b.c, b.grad(), dims, keepdim, x.dim());
+      const Tensor shifted_x = sub(b.c, x, wide);
+      const Tensor power = unary(b.c, "exp", shifted_x);
+      b.grads[0] = mul(b.c, incoming, power);
+      return;
+    }
     const Tensor result = restore_dims(b.saved[1], dims, keepdim, x.dim());
     const Tensor grad = restore_dims(b.grad(), dims, keepdim, x.dim());
     const Tensor shifted = pointwise(b.c, {&x, &result});

@@ -10,6 +10,7 @@
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/parts.h"
+#include "sim/ops/recorded_gradients.h"
 #include "sim/ops/tracer.h"
 
 namespace tidemark::ops {
@@ -26,7 +27,10 @@ namespace {
 
 /// A gradient seen in another shape: a view that holds its base, or a copy where the strides do not
 /// allow it.
-Tensor reshaped_gradient(Context& c, const Tensor& grad, const Dims& sizes) {
+Tensor reshaped_gradient(Backward& b, const Dims& sizes) {
+  Context& c = b.c;
+  const Tensor& grad = b.grad();
+  if (b.c.grad_enabled()) return reshape(c, grad, sizes);
   const std::optional<Dims> strides = view_strides(grad.sizes(), grad.strides(), sizes);
   if (strides) return as_view(grad, Context::alias(grad, sizes, *strides, grad->offset));
   return view(clone_in(c, grad, MemoryFormat::kContiguous), sizes);
@@ -34,35 +38,34 @@ Tensor reshaped_gradient(Context& c, const Tensor& grad, const Dims& sizes) {
 
 /// The gradient of squeeze: the dimensions of 1 among those from `first` up to `last` are put back,
 /// one by one, which decides their strides. Source: torch's unsqueeze_to.
-Tensor unsqueezed_gradient(const Tensor& grad, const Dims& sizes, std::size_t first,
-                           std::size_t last) {
-  Tensor result = grad;
+Tensor unsqueezed_gradient(Backward& b, const Dims& sizes, std::size_t first, std::size_t last) {
+  if (b.c.grad_enabled()) return recorded_unsqueeze(b.c, b.grad(), sizes, first, last);
+  Tensor result = b.grad();
   for (std::size_t i = first; i < last; ++i) {
     if (sizes[i] == 1) result = as_view(result, unsqueeze(result, static_cast<std::int64_t>(i)));
   }
   return result;
 }
 
+void hand_on(Backward& b) { b.grads[0] = b.grad(); }
+
 }  // namespace
 
 Tensor view(Context& c, const Tensor& self, const Dims& sizes) {
   Op op(c, "view", "ViewBackward0", {&self});
-  return op.result(as_view(self, view(self, sizes)), [old = self.sizes()](Backward& b) {
-    b.grads[0] = reshaped_gradient(b.c, b.grad(), old);
-  });
+  return op.result(as_view(self, view(self, sizes)),
+                   [old = self.sizes()](Backward& b) { b.grads[0] = reshaped_gradient(b, old); });
 }
 
 Tensor alias(Context& c, const Tensor& self) {
   Op op(c, "alias", "AliasBackward0", {&self});
-  return op.result(as_view(self, view(self, self.sizes())),
-                   [](Backward& b) { b.grads[0] = b.grad(); });
+  return op.result(as_view(self, view(self, self.sizes())), hand_on);
 }
 
 Tensor unsafe_view(Context& c, const Tensor& self, const Dims& sizes) {
   Op op(c, "_unsafe_view", "UnsafeViewBackward0", {&self});
-  return op.result(view(self, sizes), [old = self.sizes()](Backward& b) {
-    b.grads[0] = reshaped_gradient(b.c, b.grad(), old);
-  });
+  return op.result(view(self, sizes),
+                   [old = self.sizes()](Backward& b) { b.grads[0] = reshaped_gradient(b, old); });
 }
 
 Tensor reshape(Context& c, const Tensor& self, const Dims& sizes) {
@@ -114,14 +117,16 @@ Tensor t(Context& c, const Tensor& self) {
   Op op(c, "t", "TBackward0", {&self});
   const std::int64_t last = self.dim() < 2 ? 0 : 1;
   return op.result(as_view(self, transpose(self, 0, last)), [last](Backward& b) {
-    b.grads[0] = as_view(b.grad(), transpose(b.grad(), 0, last));
+    b.grads[0] =
+        b.c.grad_enabled() ? t(b.c, b.grad()) : as_view(b.grad(), transpose(b.grad(), 0, last));
   });
 }
 
 Tensor transpose(Context& c, const Tensor& self, std::int64_t a, std::int64_t b) {
   Op op(c, "transpose", "TransposeBackward0", {&self});
   return op.result(as_view(self, transpose(self, a, b)), [a, b](Backward& back) {
-    back.grads[0] = as_view(back.grad(), transpose(back.grad(), a, b));
+    back.grads[0] = back.c.grad_enabled() ? transpose(back.c, back.grad(), a, b)
+                                          : as_view(back.grad(), transpose(back.grad(), a, b));
   });
 }
 
@@ -134,28 +139,33 @@ Tensor permute(Context& c, const Tensor& self, const Dims& order) {
         static_cast<std::int64_t>(i);
   }
   return op.result(as_view(self, std::move(out)), [inverse](Backward& b) {
-    b.grads[0] = as_view(b.grad(), permute(b.grad(), inverse));
+    b.grads[0] = b.c.grad_enabled() ? permute(b.c, b.grad(), inverse)
+                                    : as_view(b.grad(), permute(b.grad(), inverse));
   });
 }
 
 Tensor expand(Context& c, const Tensor& self, const Dims& sizes) {
   Op op(c, "expand", "ExpandBackward0", {&self});
-  return op.result(as_view(self, expand(self, sizes)),
-                   [old = self.sizes()](Backward& b) { b.grads[0] = sum_to(b.c, b.grad(), old); });
+  return op.result(as_view(self, expand(self, sizes)), [old = self.sizes()](Backward& b) {
+    b.grads[0] =
+        b.c.grad_enabled() ? recorded_sum_to(b.c, b.grad(), old) : sum_to(b.c, b.grad(), old);
+  });
 }
 
 Tensor unsqueeze(Context& c, const Tensor& self, std::int64_t dim) {
   Op op(c, "unsqueeze", "UnsqueezeBackward0", {&self});
   const std::int64_t d = wrap_dim(dim, self.dim() + 1);
-  return op.result(as_view(self, unsqueeze(self, d)),
-                   [d](Backward& b) { b.grads[0] = as_view(b.grad(), squeeze(b.grad(), d)); });
+  return op.result(as_view(self, unsqueeze(self, d)), [d](Backward& b) {
+    b.grads[0] =
+        b.c.grad_enabled() ? squeeze(b.c, b.grad(), d) : as_view(b.grad(), squeeze(b.grad(), d));
+  });
 }
 
 Tensor squeeze(Context& c, const Tensor& self, std::int64_t dim) {
   Op op(c, "squeeze", "SqueezeBackward1", {&self});
   const auto d = static_cast<std::size_t>(wrap_dim(dim, std::max<std::int64_t>(1, self.dim())));
   return op.result(as_view(self, squeeze(self, dim)), [d, old = self.sizes()](Backward& b) {
-    b.grads[0] = unsqueezed_gradient(b.grad(), old, d, std::min(d + 1, old.size()));
+    b.grads[0] = unsqueezed_gradient(b, old, d, std::min(d + 1, old.size()));
   });
 }
 
@@ -170,7 +180,7 @@ Tensor squeeze_all(Context& c, const Tensor& self) {
   }
   return op.result(as_view(self, Context::alias(self, sizes, strides, self->offset)),
                    [old = self.sizes()](Backward& b) {
-                     b.grads[0] = unsqueezed_gradient(b.grad(), old, 0, old.size());
+                     b.grads[0] = unsqueezed_gradient(b, old, 0, old.size());
                    });
 }
 
@@ -188,7 +198,12 @@ Tensor slice(Context& c, const Tensor& self, std::int64_t dim, std::int64_t star
   const std::int64_t length = (last - first + step - 1) / step;
   Op op(c, "slice", "SliceBackward0", {&self});
   return op.result(as_view(self, narrow(self, d, first, length, step)),
-                   [old = self.sizes()](Backward& b) {
+                   [old = self.sizes(), d, first, last, step](Backward& b) {
+                     if (b.c.grad_enabled()) {
+                       b.grads[0] =
+                           recorded_slice_backward(b.c, b.grad(), old, d, first, last, step);
+                       return;
+                     }
                      const LabelScope label(b.c, "slice_backward");
                      b.grads[0] = b.c.empty(old, b.grad().dtype(), b.grad().device());
                    });
@@ -196,10 +211,15 @@ Tensor slice(Context& c, const Tensor& self, std::int64_t dim, std::int64_t star
 
 Tensor select(Context& c, const Tensor& self, std::int64_t dim, std::int64_t index) {
   Op op(c, "select", "SelectBackward0", {&self});
-  return op.result(as_view(self, select(self, dim, index)), [old = self.sizes()](Backward& b) {
-    const LabelScope label(b.c, "select_backward");
-    b.grads[0] = b.c.empty(old, b.grad().dtype(), b.grad().device());
-  });
+  return op.result(as_view(self, select(self, dim, index)),
+                   [old = self.sizes(), dim, index](Backward& b) {
+                     if (b.c.grad_enabled()) {
+                       b.grads[0] = recorded_select_backward(b.c, b.grad(), old, dim, index);
+                       return;
+                     }
+                     const LabelScope label(b.c, "select_backward");
+                     b.grads[0] = b.c.empty(old, b.grad().dtype(), b.grad().device());
+                   });
 }
 
 namespace {
@@ -211,7 +231,11 @@ void join_pieces(Backward& b, const std::vector<Dims>& sizes, ScalarType dtype, 
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (!pieces[i].defined()) pieces[i] = zeros(b.c, sizes[i], dtype, device);
   }
-  b.grads[0] = stacked ? stack_kernel(b.c, pieces, dim) : cat_kernel(b.c, pieces, dim);
+  if (b.c.grad_enabled()) {
+    b.grads[0] = stacked ? stack(b.c, std::move(pieces), dim) : cat(b.c, std::move(pieces), dim);
+  } else {
+    b.grads[0] = stacked ? stack_kernel(b.c, pieces, dim) : cat_kernel(b.c, pieces, dim);
+  }
 }
 
 /// Ties the views of one operator that gives several to their common node.
@@ -351,10 +375,14 @@ Tensor cat(Context& c, TensorList tensors, std::int64_t dim) {
     lengths.push_back(t.dim() == 1 && t.numel() == 0 && out.dim() != 1 ? -1 : t.size(d));
   }
   return op.result(std::move(out), [lengths = std::move(lengths), d](Backward& b) {
+    const bool records = b.c.grad_enabled();
     std::int64_t at = 0;
     for (std::size_t i = 0; i < lengths.size(); ++i) {
       if (lengths[i] < 0) continue;
-      if (b.needs(i)) b.grads[i] = as_view(b.grad(), narrow(b.grad(), d, at, lengths[i]));
+      if (b.needs(i)) {
+        b.grads[i] = records ? slice(b.c, b.grad(), d, at, at + lengths[i], 1)
+                             : as_view(b.grad(), narrow(b.grad(), d, at, lengths[i]));
+      }
       at += lengths[i];
     }
   });
@@ -400,8 +428,11 @@ Tensor stack(Context& c, TensorList tensors, std::int64_t dim) {
   Tensor out = stack_kernel(c, tensors, dim);
   const std::int64_t d = wrap_dim(dim, out.dim());
   return op.result(std::move(out), [d](Backward& b) {
+    const TensorList pieces = b.c.grad_enabled() ? unbind(b.c, b.grad(), d) : TensorList();
     for (std::size_t i = 0; i < b.grads.size(); ++i) {
-      if (b.needs(i)) {
+      if (b.needs(i) && !pieces.empty()) {
+        b.grads[i] = pieces[i];
+      } else if (b.needs(i)) {
         b.grads[i] = as_view(b.grad(), select(b.grad(), d, static_cast<std::int64_t>(i)));
       }
     }
@@ -410,7 +441,7 @@ Tensor stack(Context& c, TensorList tensors, std::int64_t dim) {
 
 Tensor clone(Context& c, const Tensor& self, MemoryFormat format) {
   Op op(c, "clone", "CloneBackward0", {&self});
-  return op.result(clone_in(c, self, format), [](Backward& b) { b.grads[0] = b.grad(); });
+  return op.result(clone_in(c, self, format), hand_on);
 }
 
 Tensor contiguous(Context& c, const Tensor& self, MemoryFormat format) {
@@ -493,6 +524,13 @@ Tensor to(Context& c, const Tensor& self, const ToOptions& options) {
   }
   transfer(c, out, self, options.non_blocking);
   return op.result(std::move(out), [from = self.dtype(), at = self.device()](Backward& b) {
+    if (b.c.grad_enabled()) {
+      ToOptions back;
+      back.dtype = from;
+      back.device = at;
+      b.grads[0] = to(b.c, b.grad(), back);
+      return;
+    }
     const Tensor grad = real_gradient(b.grad(), from);
     if (grad.dtype() == from && grad.device() == at) {
       b.grads[0] = grad;
@@ -530,8 +568,9 @@ Tensor copy_(Context& c, const Tensor& self, const Tensor& source, bool non_bloc
     if (b.needs(1)) {
       const Tensor& grad = b.grad();
       b.grads[1] =
-          grad.dtype() == from && grad.device() == at
-              ? grad
+          grad.dtype() == from && grad.device() == at ? grad
+          : b.c.grad_enabled()
+              ? to(b.c, grad, {at, from, std::nullopt})
               : b.c.empty_strided(grad.sizes(), contiguous_strides(grad.sizes()), from, at);
     }
   });

@@ -7,6 +7,7 @@
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
+#include "sim/ops/recorded_gradients.h"
 #include "sim/ops/shape_ops.h"
 
 namespace tidemark::ops {
@@ -20,6 +21,8 @@ Tensor softmax_kernel(Context& c, const Tensor& self, ScalarType type) {
   return out;
 }
 
+}  // namespace
+
 Tensor softmax_gradient(Context& c, const Tensor& grad, const Tensor& output, bool log,
                         ScalarType type) {
   Tensor out = c.empty(grad.sizes(), type, grad.device());
@@ -29,13 +32,19 @@ Tensor softmax_gradient(Context& c, const Tensor& grad, const Tensor& output, bo
   return out;
 }
 
+namespace {
+
 Tensor one_softmax(Context& c, const Tensor& self, std::int64_t dim, bool log, ScalarType type) {
   wrap_dim(dim, self.dim());  // refuses what is out of range
   Op op(c, log ? "_log_softmax" : "_softmax", log ? "LogSoftmaxBackward0" : "SoftmaxBackward0",
         {&self});
   Tensor out = softmax_kernel(c, self, type);
   op.save(0, out);
-  return op.result(std::move(out), [log, from = self.dtype()](Backward& b) {
+  return op.result(std::move(out), [log, dim, from = self.dtype()](Backward& b) {
+    if (b.c.grad_enabled()) {
+      b.grads[0] = recorded_softmax(b.c, b.grad(), b.saved[0], dim, log, from);
+      return;
+    }
     b.grads[0] = softmax_gradient(b.c, b.grad(), b.saved[0], log, from);
   });
 }

@@ -11,6 +11,9 @@ namespace tidemark::ops {
 /// softmax and log_softmax (`log`). `dtype`: what the caller asks the result to be.
 Tensor softmax(Context& c, Tensor self, std::int64_t dim, std::optional<ScalarType> dtype,
                bool log);
+/// The kernel of its gradient. `type`: of the input.
+Tensor softmax_gradient(Context& c, const Tensor& grad, const Tensor& output, bool log,
+                        ScalarType type);
 
 enum class Reduction : std::uint8_t { kNone, kMean, kSum };
 /// Errors: OpError, as F's losses say it: "xyz is not a valid value for reduction".

@@ -189,9 +189,11 @@ Tensor reseen(Context& c, const Tensor& self, std::string_view name, std::string
 
 OpResult transpose_in_place(Context& c, const Tensor& self, std::int64_t d0, std::int64_t d1,
                             std::string_view name) {
-  return reseen(
-      c, self, name, "TransposeBackward0", transpose(self, d0, d1),
-      [d0, d1](Backward& b) { b.grads[0] = as_view(b.grad(), transpose(b.grad(), d0, d1)); });
+  return reseen(c, self, name, "TransposeBackward0", transpose(self, d0, d1),
+                [d0, d1](Backward& b) {
+                  b.grads[0] = b.c.grad_enabled() ? transpose(b.c, b.grad(), d0, d1)
+                                                  : as_view(b.grad(), transpose(b.grad(), d0, d1));
+                });
 }
 
 Tensor squeezed(const Tensor& self, const Dims& dims) {
@@ -210,7 +212,9 @@ Tensor squeezed(const Tensor& self, const Dims& dims) {
 /// The gradient gets its lost dimensions back; without any it is handed on.
 BackwardFunction unsqueeze_backward(const Dims& sizes) {
   return [sizes](Backward& b) {
-    b.grads[0] = b.grad().sizes() == sizes ? b.grad() : as_view(b.grad(), view(b.grad(), sizes));
+    b.grads[0] = b.grad().sizes() == sizes ? b.grad()
+                 : b.c.grad_enabled()      ? view(b.c, b.grad(), sizes)
+                                           : as_view(b.grad(), view(b.grad(), sizes));
   };
 }
 
@@ -266,7 +270,10 @@ std::span<const OpDef> window_ops() {
          const Tensor& x = a.tensor(0);
          const std::int64_t d = wrap_dim(a.integer(1), x.dim() + 1);
          return reseen(a.context(), x, "unsqueeze_", "UnsqueezeBackward0", unsqueeze(x, d),
-                       [d](Backward& b) { b.grads[0] = as_view(b.grad(), squeeze(b.grad(), d)); });
+                       [d](Backward& b) {
+                         b.grads[0] = b.c.grad_enabled() ? squeeze(b.c, b.grad(), d)
+                                                         : as_view(b.grad(), squeeze(b.grad(), d));
+                       });
        },
        kSource},
       {"transpose_(Tensor input, int dim0, int dim1)", "method",

@@ -257,7 +257,11 @@ class Compiler {
 
   // ---- operators
 
-  /// Which parameters take which of the values; empty: they do not fit.
+  static Value default_of(const Parameter& parameter) {
+    return parameter.rest.empty() ? kUnknown : number(std::stod(parameter.rest.substr(1)));
+  }
+
+  /// Whether the parameters take the values: which are operands, and the number that decides.
   static bool fits(const Record& candidate, const std::vector<Value>& values,
                    std::vector<Value>& operands, Value& own) {
     operands.clear();
@@ -266,7 +270,10 @@ class Compiler {
     std::size_t at = 0;
     for (const Parameter& each : candidate.parameters) {
       if (each.name.empty()) continue;
-      if (at == values.size()) return each.kind != Parameter::Kind::kTensor;
+      if (at == values.size()) {
+        if (each.kind == Parameter::Kind::kNumber && !has_number) own = default_of(each);
+        return each.kind != Parameter::Kind::kTensor;
+      }
       const Value& given = values[at++];
       if (each.kind == Parameter::Kind::kTensor || each.kind == Parameter::Kind::kOperand) {
         if (given.is_number && each.kind == Parameter::Kind::kTensor) return false;

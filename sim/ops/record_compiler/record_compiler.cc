@@ -202,23 +202,22 @@ class Writer {
         "return apply(" + rule + (two ? "a.operand(0), a.operand(1));" : "a.tensor(0));");
     const std::string in_place =
         "return apply_in_place(" + rule + (two ? "a.tensor(0), a.operand(1));" : "a.tensor(0));");
-    if (!record.variants.empty()) {
-      add_op(record, signature(record, "", ")", false),
-             fmt::format("{}", fmt::join(record.variants, " ")), plain);
-      if (record.in_place) {
-        add_op(record, signature(record, "_", ")", true),
-               fmt::format("{}", fmt::join(record.variants, " ")), in_place);
-      }
+    using Functional = Record::Functional;
+    std::vector<std::string> where = record.variants;
+    if (record.functional == Functional::kPlain) where.emplace_back("F");
+    if (!where.empty()) {
+      add_op(record, signature(record, "", ")", false), fmt::format("{}", fmt::join(where, " ")),
+             plain);
     }
-    if (record.functional == Record::Functional::kNone) return;
-    const bool has_flag = record.functional == Record::Functional::kInPlace;
-    if (!has_flag) {
-      add_op(record, signature(record, "", ")", false), "F", plain);
-      return;
+    if (!record.variants.empty() && record.in_place) {
+      add_op(record, signature(record, "_", ")", true),
+             fmt::format("{}", fmt::join(record.variants, " ")), in_place);
     }
+    if (record.functional != Functional::kInPlace) return;
     add_op(record, signature(record, "", ", bool inplace=False)", false), "F",
            fmt::format("if (a.flag({})) {} {}", record.parameters.size(), in_place, plain));
-    add_op(record, signature(record, "_", ")", true), "F torch", in_place);
+    add_op(record, signature(record, "_", ")", true), record.variants.empty() ? "F torch" : "F",
+           in_place);
   }
 
   const Records& records_;

@@ -13,6 +13,9 @@
 #include "sim/ops/copy_slices.h"
 #include "sim/ops/kernel_shape.h"
 #include "sim/ops/kernels.h"
+#include "sim/ops/pointwise_ops.h"
+#include "sim/ops/recorded_gradients.h"
+#include "sim/ops/shape_ops.h"
 #include "sim/ops/sparse.h"
 #include "sim/torch/autograd/gradient_streams.h"
 
@@ -71,7 +74,8 @@ void accumulate(Context& c, GradientRules* rules, Tensor& stored, Tensor&& incom
   c.launch(stored.device(), 0, 3 * stored.bytes(), ops::KernelClass::kElementwise, stored.dtype());
   ops::works_on(c, {&stored, &incoming}, {&stored});
   if (c.tracer == nullptr && !c.grad_enabled() && owns_plain_memory(stored)) return;
-  stored = ops::pointwise(c, {&stored, &incoming});
+  stored =
+      c.grad_enabled() ? ops::add(c, stored, incoming) : ops::pointwise(c, {&stored, &incoming});
 }
 
 /// Source: torch's obeys_layout_contract.
@@ -112,6 +116,7 @@ void accumulate_grad(Context& c, Node& node, const Tensor& grad, GradientRules* 
           variable.is_non_overlapping_and_dense()
               ? c.empty_strided(variable.sizes(), variable.strides(), grad.dtype(), grad.device())
               : ops::clone_in(c, grad, ops::MemoryFormat::kContiguous);
+      if (c.grad_enabled()) ops::copy_(c, kept, grad);
       ops::works_on(c, {&grad}, {&kept});
     }
   } else {
@@ -128,7 +133,7 @@ void accumulate_grad(Context& c, Node& node, const Tensor& grad, GradientRules* 
     if (before.is_sparse() || grad.is_sparse()) {
       kept = ops::accumulate_sparse_gradient(c, before, grad);
     } else if (c.grad_enabled()) {
-      kept = ops::pointwise(c, {&before, &grad});
+      kept = ops::add(c, before, grad);
     }
   }
   if (!kept.defined()) return;
@@ -165,10 +170,14 @@ void validate_outputs(Context& c, const Node& node, TensorList& grads) {
     }
     const ops::GradMetadata& wanted = edge.node->metadata[edge.input_nr];
     if (grad.is_sparse()) continue;
-    if (!grad->spread && !(grad.sizes() == wanted.sizes)) grad = ops::sum_to(c, grad, wanted.sizes);
+    const bool records = c.grad_enabled();
+    if (!grad->spread && !(grad.sizes() == wanted.sizes)) {
+      grad = records ? ops::recorded_sum_to(c, grad, wanted.sizes)
+                     : ops::sum_to(c, grad, wanted.sizes);
+    }
     if (grad.dtype() != wanted.dtype) {
       const Ref<ops::Spread> spread = grad->spread;
-      grad = ops::to_dtype(c, grad, wanted.dtype);
+      grad = records ? ops::to(c, grad, wanted.dtype) : ops::to_dtype(c, grad, wanted.dtype);
       grad->spread = spread;
     }
   }
@@ -206,14 +215,14 @@ bool only_passes(std::string_view node) {
 /// The engine's thread and its grad mode while backward runs; autocast is that of the caller.
 class OnEngineThread {
  public:
-  OnEngineThread(Context& c, bool retains_graph)
+  OnEngineThread(Context& c, const BackwardOptions& options)
       : c_(c), caller_(c.thread()), streams_(c, caller_.is_engine) {
     c_.set_thread(c_.engine_thread);
     autocast_ = c_.engine_thread.autocast;
     grad_ = c_.engine_thread.grad_enabled;
     c_.engine_thread.autocast = caller_.autocast;
-    c_.engine_thread.grad_enabled = false;
-    retains_ = std::exchange(c_.engine_thread.retains_graph, retains_graph);
+    c_.engine_thread.grad_enabled = options.create_graph;
+    retains_ = std::exchange(c_.engine_thread.retains_graph, options.retain_graph);
     if (!caller_.is_engine) c_.recorder().enter_thread(true);
   }
   ~OnEngineThread() {
@@ -332,7 +341,7 @@ class BackwardPass {
         graph_(graph),
         options_(options),
         roots_(roots),
-        thread_(c, options.retain_graph),
+        thread_(c, options),
         callbacks_(c.thread()),
         plan_(graph, vertices_of(roots)),
         towards_(roots, options),
@@ -509,12 +518,8 @@ BackwardStart backward_start(Context& c, const TensorList& tensors, const Tensor
 }
 
 void backward(Context& c, const graph::OpGraph& graph, const TensorList& tensors,
-              const TensorList& gradients, bool retain_graph, const TensorList& inputs,
-              GradientRules* rules) {
+              const TensorList& gradients, BackwardOptions options, const TensorList& inputs) {
   BackwardStart start = backward_start(c, tensors, gradients);
-  BackwardOptions options;
-  options.retain_graph = retain_graph;
-  options.rules = rules;
   for (const Tensor& input : inputs) {
     if (!input.is_leaf()) {
       throw ops::NotModelled("backward(inputs=...) with a tensor that is no leaf is not modelled");

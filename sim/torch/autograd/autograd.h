@@ -28,6 +28,7 @@ class GradientRules {
 
 struct BackwardOptions {
   bool retain_graph = false;
+  bool create_graph = false;  ///< the gradients get gradients of their own
   bool accumulate = true;  ///< into .grad of the leaves; false: torch.autograd.grad, see `inputs`
   /// Where gradients are wanted: all that is computed is on the way to them. Empty: everywhere.
   /// Their order is that of the result; with `accumulate` they belong to leaves, and nothing is
@@ -57,11 +58,11 @@ BackwardStart backward_start(ops::Context& c, const ops::TensorList& tensors,
                              const ops::TensorList& gradients);
 
 /// tensor.backward(gradient): the starting gradient is made first (ones, for a scalar) and dropped
-/// last. `inputs`: the only leaves whose .grad is wanted, if there are any. Errors: OpError with
-/// PyTorch's words for a tensor without history or with more than one element; NotModelled for an
-/// input that is no leaf.
+/// last. `options` has no inputs yet. `inputs`: the only leaves whose .grad is wanted, if there are
+/// any. Errors: OpError with PyTorch's words for a tensor without history or with more than one
+/// element; NotModelled for an input that is no leaf.
 void backward(ops::Context& c, const graph::OpGraph& graph, const ops::TensorList& tensors,
-              const ops::TensorList& gradients, bool retain_graph,
-              const ops::TensorList& inputs = {}, GradientRules* rules = nullptr);
+              const ops::TensorList& gradients, BackwardOptions options,
+              const ops::TensorList& inputs = {});
 
 }  // namespace tidemark::torch

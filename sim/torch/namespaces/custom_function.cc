@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "sim/ops/op.h"
+#include "sim/ops/recorded_gradients.h"
 #include "sim/ops/saved_version.h"
 #include "sim/ops/tracer.h"
 #include "sim/torch/autograd/autograd.h"
@@ -50,7 +51,9 @@ class NodeObject final : public lang::HostObject {
         values.push_back(session_.wrap(std::move(unpacked_[at])));
         continue;
       }
-      values.push_back(session_.wrap(node_->saved[at].unpack()));
+      const ops::SavedTensor& saved = node_->saved[at];
+      values.push_back(session_.wrap(
+          session_.c.grad_enabled() ? ops::unpack_for_graph(*node_, saved) : saved.unpack()));
     }
     unpacked_.clear();
     return session_.interp.tuple(std::move(values));
@@ -254,6 +257,7 @@ Value gradients_of(Session& session, Arguments& a) {
     }
     BackwardOptions options;
     options.retain_graph = a.boolean(3);
+    options.create_graph = a.boolean(4);
     options.accumulate = false;
     options.rules = session.gradient_rules.get();
     for (const Value& input : interp.unpack(a[2])) {
@@ -291,7 +295,7 @@ void fill_autograd(Session& session, lang::Module& module) {
              }));
   module.set(
       interp.intern("gradients"),
-      interp.function("gradients(outputs, grad_outputs, inputs, retain_graph)",
+      interp.function("gradients(outputs, grad_outputs, inputs, retain_graph, create_graph=False)",
                       [s = &session](Interp&, Arguments& a) { return gradients_of(*s, a); }));
 }
 

@@ -499,23 +499,27 @@ void add_events(Session& session, lang::Module& module) {
     return Value::integer(
         static_cast<std::int64_t>(a.object<TensorObject>(0, "Tensor").tensor->storage->bytes()));
   });
-  add("backward(tensors, gradients, retain_graph=False, inputs=())", [s](Interp& in, Arguments& a) {
-    const ops::TensorList tensors = tensors_in(in, a[0]);
-    ops::TensorList gradients;
-    for (const Value& v : in.unpack(a[1]))
-      gradients.push_back(v.is_none() ? ops::Tensor() : tensor_of(in, v));
-    if (gradients.size() != tensors.size())
-      in.runtime_error("there are not as many gradients as tensors");
-    const ops::TensorList inputs = tensors_in(in, a[3]);
-    const Emitter::Backward pass(s->emitter);
-    ++s->backwards;
-    s->guarded([&] {
-      backward(s->c, s->emitter.graph(), tensors, gradients, a.boolean(2), inputs,
-               s->gradient_rules.get());
-      return 0;
-    });
-    return Value::none();
-  });
+  add("backward(tensors, gradients, retain_graph=False, inputs=(), create_graph=False)",
+      [s](Interp& in, Arguments& a) {
+        const ops::TensorList tensors = tensors_in(in, a[0]);
+        ops::TensorList gradients;
+        for (const Value& v : in.unpack(a[1]))
+          gradients.push_back(v.is_none() ? ops::Tensor() : tensor_of(in, v));
+        if (gradients.size() != tensors.size())
+          in.runtime_error("there are not as many gradients as tensors");
+        const ops::TensorList inputs = tensors_in(in, a[3]);
+        const Emitter::Backward pass(s->emitter);
+        ++s->backwards;
+        BackwardOptions options;
+        options.retain_graph = a.boolean(2);
+        options.create_graph = a.boolean(4);
+        options.rules = s->gradient_rules.get();
+        s->guarded([&] {
+          backward(s->c, s->emitter.graph(), tensors, gradients, options, inputs);
+          return 0;
+        });
+        return Value::none();
+      });
 }
 
 }  // namespace

@@ -368,11 +368,10 @@ class BackwardCall {
 Value backward_method(Session& session, Arguments& a) {
   ops::TensorList gradients;
   if (a.has(1)) gradients.push_back(a.object<TensorObject>(1, "Tensor").tensor);
-  const bool retain = a.has(2) ? a.boolean(2) : a.has(3) && a.boolean(3);
-  if (a.has(3) && a.boolean(3)) {
-    session.interp.refuse("backward(create_graph=True) is not modelled",
-                          "gradients of gradients are outside the model");
-  }
+  BackwardOptions options;
+  options.create_graph = a.has(3) && a.boolean(3);
+  options.retain_graph = a.has(2) ? a.boolean(2) : options.create_graph;
+  options.rules = session.gradient_rules.get();
   ops::TensorList inputs;
   if (a.has(4) && a[4].as<TensorObject>() != nullptr) {
     inputs.push_back(tensor_of(session.interp, a[4]));
@@ -393,8 +392,7 @@ Value backward_method(Session& session, Arguments& a) {
           const ops::LabelScope label(session.c, "ones_like");
           gradients.push_back(session.c.empty_like(root));
         }
-        backward(session.c, session.emitter.graph(), {root}, gradients, retain, inputs,
-                 session.gradient_rules.get());
+        backward(session.c, session.emitter.graph(), {root}, gradients, options, inputs);
         return 0;
       });
     } catch (const lang::Raised&) {

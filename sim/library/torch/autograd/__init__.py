@@ -29,12 +29,12 @@ def _starts(outputs, given):
 
 
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
-    if create_graph:
-        _C.refuse("backward(create_graph=True) is not modelled", "gradients of gradients are outside the model")
+    if retain_graph is None:
+        retain_graph = create_graph
     left = _C.leave_graph("a backward pass")
     tensors = _tensors(tensors)
     starts = _starts(tensors, [None] * len(tensors) if grad_tensors is None else _tensors(grad_tensors))
-    _C.backward(tensors, starts, bool(retain_graph), () if inputs is None else _tensors(inputs))
+    _C.backward(tensors, starts, bool(retain_graph), () if inputs is None else _tensors(inputs), bool(create_graph))
     if left:
         _C.enter_graph()
 
@@ -49,8 +49,8 @@ def grad(
         )
     if is_grads_batched:
         _C.refuse("grad(is_grads_batched=True) is not modelled", "ask for one gradient at a time")
-    if create_graph:
-        _C.refuse("grad(create_graph=True) is not modelled", "gradients of gradients are outside the model")
+    if retain_graph is None:
+        retain_graph = create_graph
     t_outputs = _tensors(outputs)
     starts = _starts(t_outputs, [None] * len(t_outputs) if grad_outputs is None else _tensors(grad_outputs))
     t_inputs = _tensors(inputs)
@@ -58,7 +58,7 @@ def grad(
         raise ValueError("grad requires non-empty inputs.")
     if len(starts) != len(t_outputs):
         raise RuntimeError(f"got {len(t_outputs)} tensors and {len(starts)} gradients")
-    gradients = _C.gradients(t_outputs, starts, t_inputs, bool(retain_graph))
+    gradients = _C.gradients(t_outputs, starts, t_inputs, bool(retain_graph), bool(create_graph))
     if materialize_grads:
         return tuple(
             [torch.zeros_like(x, requires_grad=False) if each is None else each for each, x in zip(gradients, t_inputs)]
