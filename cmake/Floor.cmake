@@ -11,6 +11,7 @@ function(tidemark_floor name)
   set(target tidemark_${name})
   add_library(${target} STATIC ${FLOOR_SOURCES})
   add_library(tidemark::${name} ALIAS ${target})
+  set_property(GLOBAL APPEND PROPERTY TIDEMARK_FLOORS ${target})
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
   foreach(floor IN LISTS FLOOR_DEPENDS)
     target_link_libraries(${target} PUBLIC tidemark::${floor})
@@ -24,6 +25,12 @@ function(tidemark_floor name)
   else()
     target_precompile_headers(${target} REUSE_FROM tidemark_base)
   endif()
+endfunction()
+
+# tidemark_any_place(a.cc ...): files that a shared object could not take as they are compiled for a program: those with variables
+# of threads, and those that name variables of the C library. The linker makes both alike in a program.
+function(tidemark_any_place)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -fPIC SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
 # tidemark_test(NAME LABEL unit SOURCES a_test.cc [FLOORS alloc ...] [LIBRARIES ...]): a Catch2 program, one CTest entry.
@@ -45,4 +52,20 @@ function(tidemark_test name)
   if(NOT TEST_LABEL STREQUAL "golden")
     add_dependencies(tests_without_goldens ${name})
   endif()
+endfunction()
+
+# tidemark_embed_python(OUTPUT made.cc FOLDER DIR HEADER sim/run/zoo.h TYPE ZooFile FUNCTION zoo_files): the Python files below a
+# folder as part of the program.
+function(tidemark_embed_python)
+  cmake_parse_arguments(EMBED "" "OUTPUT;FOLDER;HEADER;TYPE;FUNCTION" "" ${ARGN})
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${EMBED_FOLDER}/*.py)
+  string(REPLACE ";" "|" joined "${files}")
+  set(script ${PROJECT_SOURCE_DIR}/cmake/embed_python.cmake)
+  add_custom_command(
+    OUTPUT ${EMBED_OUTPUT}
+    COMMAND ${CMAKE_COMMAND} "-DINPUTS=${joined}" -DROOT=${EMBED_FOLDER} -DHEADER=${EMBED_HEADER} -DTYPE=${EMBED_TYPE}
+            -DFUNCTION=${EMBED_FUNCTION} -DOUTPUT=${EMBED_OUTPUT} -P ${script}
+    DEPENDS ${files} ${script}
+    COMMENT "Embedding ${EMBED_FOLDER}"
+    VERBATIM)
 endfunction()

@@ -185,9 +185,12 @@ def draw_oom(paths, title, options):
     if given:
         axes.axvspan(given[0], given[-1] + 1, color="#f7d08a", alpha=0.6, linewidth=0)
         axes.annotate("cache given back", (given[0], 0.03), xycoords=("data", "axes fraction"), fontsize=SMALL)
-    axes.annotate(f"asked for {human(asked)}\nfree on the device {human(free)}\ncached {human(held[last] - live[last])}\n{rows[last].get('op', '')[:40]}",
-                  (last, (held[last] + asked) / size), xytext=(-6, 0), textcoords="offset points", fontsize=SMALL, ha="right", va="top",
-                  bbox={"facecolor": "white", "alpha": 0.85, "edgecolor": "none", "pad": 1})
+    # Above the axes, where no curve is.
+    told = f"asked for {human(asked)}, free on the device {human(free)}, cached {human(held[last] - live[last])}: {rows[last].get('op', '')[:40]}"
+    axes.annotate(told, (last, 1), xycoords=("data", "axes fraction"), xytext=(0, 8), textcoords="offset points", fontsize=SMALL, ha="right",
+                  va="bottom", color=LIMIT)
+    axes.annotate("", (last, (held[last] + asked) / size), xytext=(last, 1), xycoords=("data", "data"), textcoords=("data", "axes fraction"),
+                  annotation_clip=False, arrowprops={"arrowstyle": "-", "color": LIMIT, "linewidth": 0.8})
     lowest = min(low) * 0.9
     axes.set_ylim(lowest, max(room, held[last] + asked) / size * 1.02)
     axes.set_xlim(first, end)

@@ -3,13 +3,15 @@
 #include <fmt/format.h>
 
 #include "sim/cli/program.h"
+#include "sim/cli/scenario_input.h"
 
 namespace tidemark::cli {
 
 namespace {
 
 constexpr std::size_t kIndent = 2;
-constexpr std::size_t kWidth = 96;  ///< at most: longer lines are hard to read
+constexpr std::size_t kWidth = 96;        ///< at most: longer lines are hard to read
+constexpr std::size_t kWidestTitle = 22;  ///< a longer one has a line of its own
 
 /// Two columns; the right one is wrapped at words and hangs under itself.
 void add_row(std::string& out, std::string_view left, std::string_view right, std::size_t column,
@@ -116,6 +118,19 @@ std::string option_help(const OptionSpec& option) {
   return notes.empty() ? help : help + " (" + notes + ")";
 }
 
+namespace {
+
+/// Whether an option is one of those that every command takes which runs a program. `run` tells
+/// what they do.
+bool is_of_programs(const CommandSpec& spec, const OptionSpec& option) {
+  static const std::vector<OptionSpec> all = with_program_options({});
+  return spec.name != "run" && std::any_of(all.begin(), all.end(), [&](const OptionSpec& each) {
+           return each.name == option.name && each.help == option.help;
+         });
+}
+
+}  // namespace
+
 std::string command_help(const CommandSpec& spec, const TextStyle& style) {
   const std::size_t width = std::min(style.width, kWidth);
   std::string out = wrapped(fmt::format("tidemark {}: {}", spec.name, spec.summary), width, 0);
@@ -129,9 +144,10 @@ std::string command_help(const CommandSpec& spec, const TextStyle& style) {
   for (const ArgumentSpec& argument : spec.arguments) {
     column = std::max(column, argument.name.size());
   }
-  for (const OptionSpec& option : spec.options)
-    column = std::max(column, option_title(option).size());
-  column = std::min<std::size_t>(column, 28) + kIndent + 2;
+  for (const OptionSpec& option : spec.options) {
+    if (!is_of_programs(spec, option)) column = std::max(column, option_title(option).size());
+  }
+  column = std::min(column, kWidestTitle) + kIndent + 2;
   if (!spec.arguments.empty()) {
     out += heading("Arguments", style);
     for (const ArgumentSpec& argument : spec.arguments) {
@@ -140,9 +156,17 @@ std::string command_help(const CommandSpec& spec, const TextStyle& style) {
   }
   if (!spec.options.empty()) {
     out += heading("Options", style);
+    std::vector<std::string> of_programs;
     for (const OptionSpec& option : spec.options) {
-      add_row(out, option_title(option), option_help(option), column, width);
+      if (is_of_programs(spec, option)) {
+        of_programs.push_back(option_title(option));
+      } else {
+        add_row(out, option_title(option), option_help(option), column, width);
+      }
     }
+    if (!of_programs.empty())
+      out += heading("How a program runs, see tidemark run --help", style) +
+             in_rows(of_programs, width);
   }
   if (!spec.examples.empty()) {
     out += heading("Examples", style);

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/study/advice/added_code.h"
+#include "sim/study/advice/call_edits.h"
 #include "sim/study/advice/code_edit.h"
 #include "sim/study/advice/script_edits.h"
 #include "sim/study/advice/user_files.h"
@@ -112,7 +114,104 @@ std::string in_backward(const UserCode& code, const OwnOptimizer& own) {
       indent, own.name, one, own.parameters);
 }
 
+bool leaves_open(const UserCode& code, const CallExpr& call) {
+  return keyword_of(code, call, "fused") == nullptr &&
+         keyword_of(code, call, "foreach") == nullptr &&
+         std::none_of(call.keywords.begin(), call.keywords.end(),
+                      [](const lang::Keyword& keyword) { return keyword.spread; });
+}
+
+bool is_adam(std::string_view path) {
+  constexpr std::string_view kPaths[] = {"torch.optim.Adam", "torch.optim.AdamW",
+                                         "torch.optim.adam.Adam", "torch.optim.adamw.AdamW"};
+  return is_one_of(path, kPaths);
+}
+
+/// Another class in the place of Adam and AdamW, and the arguments of these names. `where` takes
+/// the places.
+std::vector<FileEdits> adam_replaced(const std::vector<UserFile>& files, std::string_view by,
+                                     std::span<const std::string_view> kept, std::string& where) {
+  return edits_of_calls(
+      files, [&](const UserFile& file, const CallExpr& call, const std::string& path) {
+        const UserCode& code = *file.code;
+        if (!is_adam(path) || call.arguments.empty() || call.spread) return std::vector<Edit>();
+        where += fmt::format("{}{}", where.empty() ? "" : ", ", place_text(file, call.place.begin));
+        std::string text = fmt::format("{}({}", by, code.text(*call.arguments[0]));
+        if (call.arguments.size > 1) text += fmt::format(", lr={}", code.text(*call.arguments[1]));
+        for (const std::string_view name : kept) {
+          const Expr* value = keyword_of(code, call, name);
+          if (value != nullptr) text += fmt::format(", {}={}", name, code.text(*value));
+        }
+        return std::vector<Edit>{{call.place, text + ")"}};
+      });
+}
+
+bool asks_for_parameters(const UserCode& code, const Expr& argument) {
+  return argument.kind == ExprKind::kCall &&
+         callee_name(code, static_cast<const CallExpr&>(argument)) == "parameters";
+}
+
 }  // namespace
+
+Edited give_optimizers(const ScenarioSource& source, const Scenario& scenario,
+                       std::span<const std::string_view> names, std::string_view argument) {
+  const std::vector<UserFile> files = user_files(source, scenario);
+  std::string where;
+  std::vector<FileEdits> edits = edits_of_calls(
+      files, [&](const UserFile& file, const CallExpr& call, const std::string& path) {
+        const std::string name = path.substr(path.rfind('.') + 1);
+        const bool is_it = path.starts_with("torch.optim.") && is_one_of(name, names);
+        if (!is_it || !leaves_open(*file.code, call)) return std::vector<Edit>();
+        where += fmt::format("{}{} at {}", where.empty() ? "" : ", ", name,
+                             place_text(file, call.place.begin));
+        return with_argument(*file.code, call, argument);
+      });
+  return edit_files(std::move(edits), fmt::format("{} for {}", argument, where));
+}
+
+Edited other_optimizer(const ScenarioSource& source, const Scenario& scenario,
+                       std::string_view name, std::string_view note) {
+  constexpr std::string_view kKept[] = {"lr", "weight_decay"};
+  const std::vector<UserFile> files = user_files(source, scenario);
+  std::string where;
+  std::vector<FileEdits> edits =
+      adam_replaced(files, fmt::format("torch.optim.{}", name), kKept, where);
+  for (FileEdits& each : edits) {
+    if (each.edits.empty()) continue;
+    for (Edit& edit : with_import(*each.file->code, "torch")) each.edits.push_back(std::move(edit));
+  }
+  return edit_files(std::move(edits), fmt::format("{} at {}: {}", name, where, note));
+}
+
+Edited eight_bit_adam(const ScenarioSource& source, const Scenario& scenario) {
+  constexpr std::string_view kKept[] = {"lr", "betas", "eps", "weight_decay"};
+  const std::vector<UserFile> files = user_files(source, scenario);
+  if (any_mentions(files, "EightBitAdam")) return std::nullopt;
+  std::string where;
+  std::vector<FileEdits> edits = adam_replaced(files, "EightBitAdam", kKept, where);
+  return edit_files(with_code(std::move(edits), {"eight_bit_adam"}),
+                    fmt::format("Adam's state in eight bits at {}", where));
+}
+
+Edited optimizer_on_host(const ScenarioSource& source, const Scenario& scenario) {
+  const std::vector<UserFile> files = user_files(source, scenario);
+  for (const std::string_view word : {"on_host", "GradScaler", "step_in_backward"}) {
+    if (any_mentions(files, word)) return std::nullopt;
+  }
+  std::string where;
+  std::vector<FileEdits> edits = edits_of_calls(
+      files, [&](const UserFile& file, const CallExpr& call, const std::string& path) {
+        const UserCode& code = *file.code;
+        const bool is_it = path.starts_with("torch.optim.") && !call.arguments.empty() &&
+                           asks_for_parameters(code, *call.arguments[0]);
+        if (!is_it) return std::vector<Edit>();
+        where += fmt::format("{}{}", where.empty() ? "" : ", ", place_text(file, call.place.begin));
+        return std::vector<Edit>{
+            {code.extent(*call.callee), fmt::format("on_host({})", code.text(*call.callee))}};
+      });
+  return edit_files(with_code(std::move(edits), {"on_host"}),
+                    fmt::format("the optimizer and its state on the host at {}", where));
+}
 
 Edited step_in_backward(const ScenarioSource& source, const Scenario& scenario) {
   const std::vector<UserFile> files = user_files(source, scenario);

@@ -134,8 +134,8 @@ Applied one_by_one(const ScenarioSource& source, const Scenario& scenario, unsig
   return give_optimizer(source, scenario, kNames, "foreach=False");
 }
 
-Applied del_outputs(const ScenarioSource& /*source*/, const Scenario& scenario,
-                    unsigned /*level*/) {
+Applied del_outputs(const ScenarioSource& source, const Scenario& scenario, unsigned /*level*/) {
+  if (scenario.is_script) return script_edits::delete_early(source, scenario);
   if (!scenario.train || scenario.train->del_outputs) return std::nullopt;
   return set_train("del_outputs", "true", "del out, loss at the end of each step");
 }
@@ -309,14 +309,11 @@ Applied pure_bf16(const ScenarioSource& source, const Scenario& scenario, unsign
   return set_train("precision", "bf16", "model and inputs in bfloat16");
 }
 
-Applied offload(const ScenarioSource& source, const Scenario& scenario, unsigned /*level*/) {
+/// An edit that only scripts have.
+template <script_edits::Edited (*kEdit)(const ScenarioSource&, const Scenario&)>
+Applied of_script(const ScenarioSource& source, const Scenario& scenario, unsigned /*level*/) {
   if (!scenario.is_script) return std::nullopt;
-  return script_edits::offload_activations(source, scenario);
-}
-
-Applied in_backward(const ScenarioSource& source, const Scenario& scenario, unsigned /*level*/) {
-  if (!scenario.is_script) return std::nullopt;
-  return script_edits::step_in_backward(source, scenario);
+  return kEdit(source, scenario);
 }
 
 Applied adafactor(const ScenarioSource& source, const Scenario& scenario, unsigned /*level*/) {
@@ -379,19 +376,37 @@ constexpr std::array kRemedies{
     Remedy{"roundup", Price::kNothing, "each block may grow by an eighth", 1, roundup},
     Remedy{"empty-cache", Price::kTime, "the driver is asked again in each step", 1, empty_cache},
     Remedy{"for-loop-optimizer", Price::kTime, "one kernel a tensor and operation", 1, one_by_one},
-    Remedy{"step-in-backward", Price::kTime, "gradients are never there together", 1, in_backward},
+    Remedy{"step-in-backward", Price::kTime, "gradients are never there together", 1,
+           of_script<script_edits::step_in_backward>},
     Remedy{"offload", Price::kTime, "the link to the host may be slower than what it saves", 1,
-           offload},
+           of_script<script_edits::offload_activations>},
+    Remedy{"optimizer-on-host", Price::kTime,
+           "the host computes each step, and all weights and gradients go over the link", 1,
+           of_script<script_edits::optimizer_on_host>},
+    Remedy{"selective-checkpoint", Price::kTime, "what is cheap is computed again", 1,
+           of_script<script_edits::selective_checkpoint>},
     Remedy{"checkpoint", Price::kTime, "about one more forward a step", 1, checkpoint},
     Remedy{"micro-batch", Price::kTime, "a batch norm would see smaller batches", kHalvings,
            micro_batch},
     Remedy{"autocast", Price::kNumbers, "half copies of the weights may cost more than they save",
            1, autocast},
+    Remedy{"attention-kernel", Price::kNumbers, "one kernel, no matrix of weights", 1,
+           of_script<script_edits::attention_kernel>},
+    Remedy{"chunked-loss", Price::kNumbers, "the gradient is in the logits' type", 1,
+           of_script<script_edits::chunked_loss>},
     Remedy{
         "smaller-batch", Price::kTraining, {}, kHalvings, smaller_batch, Levels::kDegrees, "batch"},
     Remedy{"bf16", Price::kTraining, "weights and optimizer state in bfloat16 too", 1, pure_bf16},
     Remedy{"adafactor", Price::kTraining, "another optimizer: its learning rate is another", 1,
            adafactor},
+    Remedy{"eight-bit-adam", Price::kTraining, "both averages are rounded each step", 1,
+           of_script<script_edits::eight_bit_adam>},
+    Remedy{"low-rank", Price::kTraining, "LoRA: only small matrices learn", 1,
+           of_script<script_edits::low_rank>},
+    Remedy{"low-rank-four-bits", Price::kTraining, "QLoRA: the weights at rest are rounded", 1,
+           of_script<script_edits::low_rank_in_four_bits>},
+    Remedy{"packing", Price::kTraining, "steps see other samples together", 1,
+           of_script<script_edits::pack_samples>},
     Remedy{"sgd", Price::kTraining, {}, 1, plain_sgd},
     Remedy{"shard", Price::kMachine, "a step sees as many batches as there are GPUs", 6, shard},
     Remedy{"larger-device", Price::kMachine, {}, 7, larger_device},

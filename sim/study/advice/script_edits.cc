@@ -6,12 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "sim/study/advice/call_edits.h"
 #include "sim/study/advice/code_edit.h"
 #include "sim/study/advice/training_step.h"
 #include "sim/study/advice/user_files.h"
 
 namespace tidemark::script_edits {
-namespace {
 
 using lang::AssignStmt;
 using lang::CallExpr;
@@ -24,103 +24,6 @@ using lang::Place;
 using lang::Stmt;
 using lang::StmtKind;
 using lang::UserCode;
-
-constexpr std::string_view kTrainingArguments[] = {"transformers.TrainingArguments",
-                                                   "transformers.Seq2SeqTrainingArguments"};
-
-bool within(Place inner, Place outer) {
-  return outer.begin <= inner.begin && inner.end <= outer.end;
-}
-
-bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-/// An argument given by name: its value in place of the one that is there, or one more.
-std::vector<Edit> with_keyword(const UserCode& code, const CallExpr& call, std::string_view name,
-                               std::string_view value) {
-  if (const Expr* given = keyword_of(code, call, name))
-    return {{code.extent(*given), std::string(value)}};
-  return with_argument(code, call, fmt::format("{}={}", name, value));
-}
-
-/// Edits of every call that `edit` says something of.
-template <class MakeEdits>
-std::vector<FileEdits> edits_of_calls(const std::vector<UserFile>& files, const MakeEdits& edit) {
-  std::vector<FileEdits> all;
-  for (const UserFile& file : files) {
-    FileEdits own{&file, {}};
-    for (const PathCall& each : calls_of(*file.code)) {
-      for (Edit& one : edit(file, *each.call, each.path)) own.edits.push_back(std::move(one));
-    }
-    all.push_back(std::move(own));
-  }
-  return all;
-}
-
-/// A setting of the Trainer's arguments, where the script has them and says nothing else of it.
-Edited trainer_setting(const std::vector<UserFile>& files, std::string_view name,
-                       std::string_view value) {
-  return edit_files(edits_of_calls(
-      files, [&](const UserFile& file, const CallExpr& call, const std::string& path) {
-        const UserCode& code = *file.code;
-        if (!is_one_of(path, kTrainingArguments)) return std::vector<Edit>();
-        const Expr* given = keyword_of(code, call, name);
-        if (given != nullptr && code.text(*given) == value) return std::vector<Edit>();
-        return with_keyword(code, call, name, value);
-      }));
-}
-
-bool leaves_open(const UserCode& code, const CallExpr& call) {
-  return keyword_of(code, call, "fused") == nullptr &&
-         keyword_of(code, call, "foreach") == nullptr &&
-         std::none_of(call.keywords.begin(), call.keywords.end(),
-                      [](const lang::Keyword& keyword) { return keyword.spread; });
-}
-
-}  // namespace
-
-Edited give_optimizers(const ScenarioSource& source, const Scenario& scenario,
-                       std::span<const std::string_view> names, std::string_view argument) {
-  const std::vector<UserFile> files = user_files(source, scenario);
-  std::string where;
-  std::vector<FileEdits> edits = edits_of_calls(
-      files, [&](const UserFile& file, const CallExpr& call, const std::string& path) {
-        const std::string name = path.substr(path.rfind('.') + 1);
-        const bool is_it = path.starts_with("torch.optim.") && is_one_of(name, names);
-        if (!is_it || !leaves_open(*file.code, call)) return std::vector<Edit>();
-        where += fmt::format("{}{} at {}", where.empty() ? "" : ", ", name,
-                             place_text(file, call.place.begin));
-        return with_argument(*file.code, call, argument);
-      });
-  return edit_files(std::move(edits), fmt::format("{} for {}", argument, where));
-}
-
-Edited other_optimizer(const ScenarioSource& source, const Scenario& scenario,
-                       std::string_view name, std::string_view note) {
-  const std::vector<UserFile> files = user_files(source, scenario);
-  std::string where;
-  std::vector<FileEdits> edits = edits_of_calls(
-      files, [&](const UserFile& file, const CallExpr& call, const std::string& path) {
-        const UserCode& code = *file.code;
-        const bool is_adam = path == "torch.optim.Adam" || path == "torch.optim.AdamW" ||
-                             path == "torch.optim.adam.Adam" || path == "torch.optim.adamw.AdamW";
-        if (!is_adam || call.arguments.empty() || call.spread) return std::vector<Edit>();
-        where += fmt::format("{}{}", where.empty() ? "" : ", ", place_text(file, call.place.begin));
-        std::string text = fmt::format("torch.optim.{}({}", name, code.text(*call.arguments[0]));
-        if (call.arguments.size > 1) text += fmt::format(", lr={}", code.text(*call.arguments[1]));
-        for (const std::string_view kept : {"lr", "weight_decay"}) {
-          if (const Expr* value = keyword_of(code, call, kept))
-            text += fmt::format(", {}={}", kept, code.text(*value));
-        }
-        return std::vector<Edit>{{call.place, text + ")"}};
-      });
-  for (FileEdits& each : edits) {
-    if (each.edits.empty()) continue;
-    for (Edit& edit : with_import(*each.file->code, "torch")) each.edits.push_back(std::move(edit));
-  }
-  return edit_files(std::move(edits), fmt::format("{} at {}: {}", name, where, note));
-}
 
 Edited set_to_none(const ScenarioSource& source, const Scenario& scenario) {
   const std::vector<UserFile> files = user_files(source, scenario);
@@ -249,61 +152,6 @@ Edited offload_activations(const ScenarioSource& source, const Scenario& scenari
       "what forward saves lies on the host");
 }
 
-namespace {
-
-/// Where a model of that name is first made; null: by no statement of its own.
-const Stmt* made_at(const UserCode& code, const std::string& model) {
-  for (const Stmt* statement : code.statements()) {
-    if (statement->kind != StmtKind::kAssign || !stands_alone(code, *statement)) continue;
-    const auto& assigned = static_cast<const AssignStmt&>(*statement);
-    if (assigned.value->kind != ExprKind::kCall) continue;
-    for (const Expr* target : assigned.targets) {
-      if (code.text(*target) == model) return statement;
-    }
-  }
-  return nullptr;
-}
-
-/// A line behind the place where each model is made.
-std::vector<FileEdits> after_models(const std::vector<UserFile>& files, std::string_view line) {
-  std::vector<FileEdits> all;
-  const std::set<std::string> models = model_names(files);
-  for (const UserFile& file : files) {
-    FileEdits own{&file, {}};
-    for (const std::string& model : models) {
-      const Stmt* made = made_at(*file.code, model);
-      if (made == nullptr) continue;
-      const std::uint32_t at = lines_of(*file.code, *made, *made).end;
-      own.edits.push_back(
-          {{at, at}, fmt::format("{}{}{}\n", indent_of(*file.code, *made), model, line)});
-    }
-    all.push_back(std::move(own));
-  }
-  return all;
-}
-
-/// Whether a model is what a library's function or class gives.
-bool is_of_library(const UserCode& code, const Stmt& made, std::string_view library) {
-  const Expr* value = static_cast<const AssignStmt&>(made).value;
-  return lang::contains(*value, [&](const Expr& node) {
-    return node.kind == ExprKind::kCall &&
-           code.path(*static_cast<const CallExpr&>(node).callee).starts_with(library);
-  });
-}
-
-}  // namespace
-
-Edited bfloat16_weights(const ScenarioSource& source, const Scenario& scenario) {
-  const std::vector<UserFile> files = user_files(source, scenario);
-  if (any_mentions(files, "bfloat16") && !any_mentions(files, "autocast")) return std::nullopt;
-  std::vector<FileEdits> edits = after_models(files, ".to(torch.bfloat16)");
-  for (FileEdits& each : edits) {
-    if (each.edits.empty()) continue;
-    for (Edit& edit : with_import(*each.file->code, "torch")) each.edits.push_back(std::move(edit));
-  }
-  return edit_files(std::move(edits), "weights, gradients and optimizer state in bfloat16");
-}
-
 Edited micro_batches(const ScenarioSource& source, const Scenario& scenario, unsigned level) {
   const std::vector<UserFile> files = user_files(source, scenario);
   // A weight that steps in backward would step for each part.
@@ -313,147 +161,6 @@ Edited micro_batches(const ScenarioSource& source, const Scenario& scenario, uns
       step_in_parts(files, parts),
       fmt::format("each step in {} parts, gradients accumulated, for a loss that is a mean",
                   parts));
-}
-
-namespace {
-
-/// A class of the user's with a forward of its own.
-struct OwnModule {
-  const UserFile* file;
-  const ClassStmt* node;
-  const FunctionStmt* forward;
-  std::size_t made = 0;      ///< how often its name is called
-  bool is_repeated = false;  ///< in a loop, or more than once
-};
-
-std::map<std::string, OwnModule> own_modules(const std::vector<UserFile>& files) {
-  std::map<std::string, OwnModule> modules;
-  for (const UserFile& file : files) {
-    for (const Stmt* statement : file.code->statements()) {
-      if (statement->kind != StmtKind::kClass) continue;
-      const auto& node = static_cast<const ClassStmt&>(*statement);
-      for (const Stmt* member : node.body) {
-        if (member->kind != StmtKind::kFunction) continue;
-        const auto* function = static_cast<const FunctionStmt*>(member);
-        if (file.code->name(function->function->name) != "forward") continue;
-        if (!function->decorators.empty() || !stands_alone(*file.code, *function)) continue;
-        modules[std::string(file.code->name(node.target->name))] = {&file, &node, function};
-      }
-    }
-  }
-  return modules;
-}
-
-bool is_in_loop(const UserCode& code, Place place) {
-  const bool is_in_statement =
-      std::any_of(code.statements().begin(), code.statements().end(), [&](const Stmt* statement) {
-        const bool is_loop =
-            statement->kind == StmtKind::kFor || statement->kind == StmtKind::kWhile;
-        return is_loop && stands_alone(code, *statement) &&
-               within(place, lines_of(code, *statement, *statement));
-      });
-  return is_in_statement ||
-         std::any_of(code.expressions().begin(), code.expressions().end(), [&](const Expr* node) {
-           return node->kind == ExprKind::kComprehension && within(place, node->place);
-         });
-}
-
-/// Those that a model is built of many times, and that are in no other such one.
-std::vector<OwnModule> repeated_modules(const std::vector<UserFile>& files) {
-  std::map<std::string, OwnModule> modules = own_modules(files);
-  std::map<std::string, std::set<std::string>> made_in;
-  for (const UserFile& file : files) {
-    for (const PathCall& each : calls_of(*file.code)) {
-      const auto found = modules.find(each.path.substr(each.path.rfind('.') + 1));
-      if (found == modules.end()) continue;
-      OwnModule& module = found->second;
-      module.is_repeated =
-          module.is_repeated || ++module.made > 1 || is_in_loop(*file.code, each.call->place);
-      for (const auto& [name, other] : modules) {
-        if (other.file == &file &&
-            within(each.call->place, lines_of(*file.code, *other.node, *other.node)))
-          made_in[found->first].insert(name);
-      }
-    }
-  }
-  const auto is_within_repeated = [&](const std::string& name) {
-    std::set<std::string> seen;
-    std::vector<std::string> open{name};
-    while (!open.empty()) {
-      const std::string one = open.back();
-      open.pop_back();
-      for (const std::string& outer : made_in[one]) {
-        if (modules.at(outer).is_repeated) return true;
-        if (seen.insert(outer).second) open.push_back(outer);
-      }
-    }
-    return false;
-  };
-  std::vector<OwnModule> out;
-  for (const auto& [name, module] : modules) {
-    if (module.is_repeated && !is_within_repeated(name)) out.push_back(module);
-  }
-  return out;
-}
-
-}  // namespace
-
-Edited checkpoint(const ScenarioSource& source, const Scenario& scenario) {
-  const std::vector<UserFile> files = user_files(source, scenario);
-  if (Edited own = trainer_setting(files, "gradient_checkpointing", "True")) return own;
-  for (const std::string_view word :
-       {"checkpoint", "checkpoint_sequential", "gradient_checkpointing_enable"}) {
-    if (any_mentions(files, word)) return std::nullopt;
-  }
-  std::vector<FileEdits> edits;
-  std::string names;
-  edits.reserve(files.size());
-  for (const UserFile& file : files) edits.push_back({&file, {}});
-  for (const OwnModule& module : repeated_modules(files)) {
-    const UserCode& code = *module.file->code;
-    std::vector<Edit>& own = edits[static_cast<std::size_t>(module.file - files.data())].edits;
-    const std::string indent = indent_of(code, *module.forward);
-    const std::uint32_t at = lines_of(code, *module.forward, *module.forward).begin;
-    own.push_back(
-        {{at, at},
-         fmt::format("{0}def forward(self, *args, **kwargs):\n"
-                     "{0}    return torch.utils.checkpoint.checkpoint(\n"
-                     "{0}        self._forward, *args, use_reentrant=False, **kwargs)\n\n",
-                     indent)});
-    own.push_back({module.forward->function->place, "_forward"});
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", code.name(module.node->target->name));
-  }
-  for (FileEdits& each : edits) {
-    if (each.edits.empty()) continue;
-    for (Edit& edit : with_import(*each.file->code, "torch.utils.checkpoint"))
-      each.edits.push_back(std::move(edit));
-  }
-  if (!names.empty())
-    return edit_files(std::move(edits), fmt::format("checkpoint every {}", names));
-  // A library's model has a switch.
-  struct Switch {
-    std::string_view library;
-    std::string_view line;
-  };
-  constexpr Switch kSwitches[] = {{"transformers.", ".gradient_checkpointing_enable()"},
-                                  {"timm.", ".set_grad_checkpointing()"}};
-  for (const Switch& own : kSwitches) {
-    std::vector<FileEdits> switched = after_models(files, own.line);
-    for (FileEdits& each : switched) {
-      const UserCode& code = *each.file->code;
-      std::erase_if(each.edits, [&](const Edit& edit) {
-        for (const std::string& model : model_names(files)) {
-          const Stmt* made = made_at(code, model);
-          if (made != nullptr && lines_of(code, *made, *made).end == edit.at.begin)
-            return !is_of_library(code, *made, own.library);
-        }
-        return true;
-      });
-    }
-    if (Edited change = edit_files(std::move(switched), "the model's own checkpointing"))
-      return change;
-  }
-  return std::nullopt;
 }
 
 Edited no_gradients(const ScenarioSource& source, const Scenario& scenario) {
@@ -526,6 +233,27 @@ Edited smaller_batches(const ScenarioSource& source, const Scenario& scenario, u
         return std::vector<Edit>{{code.extent(*batch), std::move(smaller)}};
       });
   return edit_files(std::move(edits), fmt::format("batches of 1/{} at {}", 1U << level, where));
+}
+
+Edited pack_samples(const ScenarioSource& source, const Scenario& scenario) {
+  const std::vector<UserFile> files = user_files(source, scenario);
+  if (any_mentions(files, "DataCollatorWithFlattening")) return std::nullopt;
+  std::vector<FileEdits> edits = edits_of_calls(files, [](const UserFile& file,
+                                                          const CallExpr& call,
+                                                          const std::string& path) {
+    const UserCode& code = *file.code;
+    if (path == "trl.SFTConfig") return with_keyword(code, call, "packing", "True");
+    const bool is_trainer = path.starts_with("transformers.") && path.ends_with("Trainer");
+    const Expr* given = is_trainer ? keyword_of(code, call, "data_collator") : nullptr;
+    if (given == nullptr) return std::vector<Edit>();
+    return std::vector<Edit>{{code.extent(*given), "transformers.DataCollatorWithFlattening()"}};
+  });
+  for (FileEdits& each : edits) {
+    if (each.edits.empty()) continue;
+    for (Edit& edit : with_import(*each.file->code, "transformers"))
+      each.edits.push_back(std::move(edit));
+  }
+  return edit_files(std::move(edits), "samples packed one behind another, without padding");
 }
 
 }  // namespace tidemark::script_edits

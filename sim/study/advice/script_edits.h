@@ -25,6 +25,19 @@ Edited other_optimizer(const ScenarioSource& source, const Scenario& scenario,
 /// The one optimizer of torch.optim steps for each weight as soon as its gradient is there, where
 /// nothing looks at all gradients together.
 Edited step_in_backward(const ScenarioSource& source, const Scenario& scenario);
+/// Adam and AdamW with both averages in eight bits.
+Edited eight_bit_adam(const ScenarioSource& source, const Scenario& scenario);
+/// Optimizers of torch.optim that work on the host, on copies of the weights there.
+Edited optimizer_on_host(const ScenarioSource& source, const Scenario& scenario);
+/// Cross entropy a few rows of the logits at a time.
+Edited chunked_loss(const ScenarioSource& source, const Scenario& scenario);
+/// Attention that is written out, or that keeps weights nobody takes, by
+/// scaled_dot_product_attention.
+Edited attention_kernel(const ScenarioSource& source, const Scenario& scenario);
+/// What a turn of the training loop makes goes as soon as nothing in it reads it.
+Edited delete_early(const ScenarioSource& source, const Scenario& scenario);
+/// Samples one behind another in place of padded ones, where a Trainer makes the batches.
+Edited pack_samples(const ScenarioSource& source, const Scenario& scenario);
 Edited set_to_none(const ScenarioSource& source, const Scenario& scenario);
 /// The level-th place that keeps a tensor: its value goes to the host, without its graph.
 Edited keep_numbers(const ScenarioSource& source, const Scenario& scenario, unsigned level);
@@ -39,6 +52,12 @@ Edited micro_batches(const ScenarioSource& source, const Scenario& scenario, uns
 /// The user's own modules that a model repeats run again in backward; of a library's model its
 /// switch for that.
 Edited checkpoint(const ScenarioSource& source, const Scenario& scenario);
+/// The same, but what matrix products and attention gave is kept.
+Edited selective_checkpoint(const ScenarioSource& source, const Scenario& scenario);
+/// Models' linear layers rest, and small ones beside them learn.
+Edited low_rank(const ScenarioSource& source, const Scenario& scenario);
+/// The same, and the weights that rest lie in four bits each.
+Edited low_rank_in_four_bits(const ScenarioSource& source, const Scenario& scenario);
 /// No graph where no backward follows: of the program, or of functions that evaluate.
 Edited no_gradients(const ScenarioSource& source, const Scenario& scenario);
 /// Batches of a half, a quarter, ... of each DataLoader.

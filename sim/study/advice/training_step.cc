@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/study/advice/call_edits.h"
+
 namespace tidemark {
 namespace {
 
@@ -59,10 +61,6 @@ bool is_scope(const Stmt* owner) {
 
 bool meet(const std::set<Name>& a, const std::set<Name>& b) {
   return std::any_of(a.begin(), a.end(), [&](Name name) { return b.count(name) > 0; });
-}
-
-bool within(Place inner, Place outer) {
-  return outer.begin <= inner.begin && inner.end <= outer.end;
 }
 
 /// Of the statements before `last` those that the loss rests on: where the first of them uses a
@@ -151,8 +149,11 @@ std::set<std::string> model_names(const std::vector<UserFile>& files) {
       const std::string path = file.code->path(*call.callee);
       const bool wraps = path == "torch.compile" || path.ends_with("DataParallel");
       if (!wraps || call.arguments.empty()) continue;
-      if (models.count(std::string(file.code->text(*call.arguments[0]))) > 0)
-        models.insert(std::string(file.code->text(*assigned.targets[0])));
+      std::string inner(file.code->text(*call.arguments[0]));
+      std::string outer(file.code->text(*assigned.targets[0]));
+      if (models.count(inner) + models.count(outer) == 0) continue;
+      models.insert(std::move(inner));
+      models.insert(std::move(outer));
     }
   }
   return models;
@@ -395,8 +396,16 @@ class BatchFinder {
 
   void bind(const Expr& target, const Expr* value, bool is_in_turn) {
     if (target.kind == ExprKind::kTuple || target.kind == ExprKind::kList) {
-      for (const Expr* item : static_cast<const lang::SequenceExpr&>(target).items)
-        bind(*item, nullptr, is_in_turn);
+      const auto& items = static_cast<const lang::SequenceExpr&>(target).items;
+      // `a, b = 1, 2`
+      const bool is_parted =
+          value != nullptr && value->kind == ExprKind::kTuple &&
+          static_cast<const lang::SequenceExpr*>(value)->items.size == items.size;
+      for (std::size_t i = 0; i < items.size; ++i) {
+        bind(*items[i],
+             is_parted ? static_cast<const lang::SequenceExpr*>(value)->items[i] : nullptr,
+             is_in_turn);
+      }
       return;
     }
     const auto name = as_name(target);

@@ -254,3 +254,130 @@ TEST_CASE("Each weight steps in backward where nothing looks at all gradients to
   CHECK(with("for i", "schedule = StepLR(opt, 10)\nfor i").empty());
   CHECK(with("    opt.step()\n", "    opt.step(closure)\n").empty());
 }
+
+namespace {
+
+/// What a remedy leaves of a script behind the code that it puts in; empty: it does not apply.
+std::string end_of(std::string_view id, std::string text, std::size_t lines) {
+  const std::string edited = after(id, std::move(text));
+  std::size_t at = edited.size();
+  for (std::size_t i = 0; i <= lines && at != std::string::npos; ++i)
+    at = at == 0 ? 0 : edited.rfind('\n', at - 1);
+  return edited.substr(at == std::string::npos ? 0 : at + 1);
+}
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+constexpr std::string_view kAttention =
+    "import torch\nimport torch.nn.functional as F\nclass A(torch.nn.Module):\n"
+    "    def forward(self, q, k, v):\n"
+    "        att = q @ k.transpose(-2, -1) / self.scale\n"
+    "        att = att.masked_fill(self.mask == 0, float('-inf'))\n"
+    "        att = F.softmax(att, dim=-1)\n"
+    "        att = F.dropout(att, p=self.p, training=self.training)\n"
+    "        y = att @ v\n";
+
+}  // namespace
+
+TEST_CASE("Small layers learn from where the optimizer first takes the model") {
+  const std::string text = after("low-rank", std::string(kLoop));
+  CHECK(text.starts_with("import torch\n\n\nclass LowRank(torch.nn.Module):\n"));
+  CHECK(has(text,
+            "net = Net().cuda()\nlearn_low_rank(net)\nopt = torch.optim.AdamW(net.parameters()"));
+  CHECK(has(after("low-rank-four-bits", std::string(kLoop)),
+            "learn_low_rank(net)\nrest_in_four_bits(net)\nopt = "));
+  // Twice is once too often.
+  CHECK(after("low-rank", text).empty());
+}
+
+TEST_CASE("What wraps a model is no second model") {
+  const std::string text = after("low-rank",
+                                 "import torch\nnet = Net()\nwrapped = torch.compile(net)\n"
+                                 "opt = torch.optim.SGD(wrapped.parameters())\n"
+                                 "for x in loader:\n    wrapped(x).sum().backward()\n");
+  CHECK(has(text, "net = Net()\nlearn_low_rank(net)\nwrapped = torch.compile(net)\nopt"));
+}
+
+TEST_CASE("Adam in eight bits keeps what was said of it") {
+  CHECK(
+      has(after("eight-bit-adam",
+                "import torch\nopt = torch.optim.AdamW(net.parameters(), 1e-3, betas=(0.9, 0.95), "
+                "weight_decay=0.1, fused=True)\n"),
+          "\nopt = EightBitAdam(net.parameters(), lr=1e-3, betas=(0.9, 0.95), "
+          "weight_decay=0.1)\n"));
+  CHECK(after("eight-bit-adam", "import torch\nopt = torch.optim.SGD(net.parameters())\n").empty());
+}
+
+TEST_CASE("An optimizer goes to the host where nothing scales its gradients") {
+  const std::string text = "import torch\nopt = torch.optim.SGD(net.parameters(), lr=1)\n";
+  CHECK(has(after("optimizer-on-host", text),
+            "\nopt = on_host(torch.optim.SGD)(net.parameters(), lr=1)\n"));
+  CHECK(after("optimizer-on-host", text + "scaler = torch.amp.GradScaler()\n").empty());
+  CHECK(after("optimizer-on-host", "import torch\nopt = torch.optim.SGD([a, b], lr=1)\n").empty());
+}
+
+TEST_CASE("Cross entropy is parted where its arguments are ones that parts can have") {
+  const std::string begin = "import torch\nfrom torch.nn import functional as F\n";
+  CHECK(has(after("chunked-loss", begin + "loss = F.cross_entropy(a.view(-1, v), b, "
+                                          "ignore_index=0)\n"),
+            "\nloss = chunked_cross_entropy(a.view(-1, v), b, ignore_index=0)\n"));
+  CHECK(has(after("chunked-loss", begin + "loss = torch.nn.CrossEntropyLoss()(a, b)\n"),
+            "\nloss = ChunkedLoss()(a, b)\n"));
+  CHECK(after("chunked-loss", begin + "loss = F.cross_entropy(a, b, weight=w)\n").empty());
+}
+
+TEST_CASE("Attention that is written out becomes one call") {
+  CHECK(end_of("attention-kernel", std::string(kAttention), 2) ==
+        "    def forward(self, q, k, v):\n"
+        "        y = torch.nn.functional.scaled_dot_product_attention(q, k, v, "
+        "attn_mask=(self.mask == 0).logical_not(), "
+        "dropout_p=self.p if self.training else 0.0, scale=1 / (self.scale))\n");
+  // Somebody takes the weights.
+  CHECK(after("attention-kernel", std::string(kAttention) + "        return y, att\n").empty());
+  CHECK(has(after("attention-kernel",
+                  "import torch\nclass A(torch.nn.Module):\n    def __init__(self):\n"
+                  "        self.attend = torch.nn.MultiheadAttention(8, 2)\n"
+                  "    def forward(self, x):\n        h, _ = self.attend(x, x, x)\n"),
+            "h, _ = self.attend(x, x, x, need_weights=False)\n"));
+}
+
+TEST_CASE("What a turn makes goes behind the last line that reads it") {
+  CHECK(after("del-outputs",
+              "import torch\nfor x, y in loader:\n    x = x.cuda()\n    out = net(x)\n"
+              "    with torch.autocast('cuda'):\n        loss = f(out, y)\n    loss.backward()\n"
+              "    if log:\n        print(loss.item())\n    n = 1\n") ==
+        "import torch\nfor x, y in loader:\n    x = x.cuda()\n    out = net(x)\n    del x\n"
+        "    with torch.autocast('cuda'):\n        loss = f(out, y)\n    del out\n"
+        "    loss.backward()\n"
+        "    if log:\n        print(loss.item())\n    del loss\n    n = 1\n");
+  // What is read after the loop, or carried from turn to turn, stays.
+  CHECK(after("del-outputs",
+              "import torch\nh = start()\nfor x in loader:\n    h = net(x, h)\n"
+              "    loss = h.sum()\n    loss.backward()\nprint(loss)\n")
+            .empty());
+}
+
+TEST_CASE("Checkpoints keep products where they are asked to") {
+  const std::string text = after("selective-checkpoint",
+                                 "import torch\nclass B(torch.nn.Module):\n"
+                                 "    def forward(self, x):\n        return x\n"
+                                 "blocks = [B() for _ in range(3)]\n");
+  CHECK(has(text, "def keep_products():\n"));
+  CHECK(
+      has(text, "self._forward, *args, use_reentrant=False, context_fn=keep_products, **kwargs)"));
+}
+
+TEST_CASE("A model without blocks of the user's has its rows checkpointed") {
+  CHECK(has(after("checkpoint",
+                  "import torch\nnet = torch.nn.Transformer()\nfor x in loader:\n"
+                  "    net.train()\n    net(x).sum().backward()\n"),
+            "net = torch.nn.Transformer()\ncheckpoint_blocks(net)\n"));
+}
+
+TEST_CASE("A Trainer's samples are packed by its collator") {
+  CHECK(has(after("packing",
+                  "import transformers\nt = transformers.Trainer(model=m, data_collator=pad)\n"),
+            "data_collator=transformers.DataCollatorWithFlattening())\n"));
+}
