@@ -114,7 +114,9 @@ class FrameLayout {
     std::vector<Name> frees;
     for (const SymbolTable::Entry& entry : scope.symbols.entries()) {
       if (entry.symbol.cell) cells.push_back(entry.name);
-      if (entry.symbol.free && !entry.symbol.cell) frees.push_back(entry.name);
+      // The __class__ of a class's methods is another than that of its own body.
+      if (entry.symbol.free && (!entry.symbol.cell || scope.is_class()))
+        frees.push_back(entry.name);
     }
     const auto by_text = [&](Name a, Name b) { return names_.text(a) < names_.text(b); };
     std::sort(cells.begin(), cells.end(), by_text);
@@ -140,7 +142,10 @@ class FrameLayout {
     Code& code = *scope.code;
     for (const Name name : scope.frees) {
       Symbol& outer = scope.parent->symbol(name);
-      scope.captures.push_back({outer.cell, outer.slot});
+      const bool is_of_class = outer.cell && scope.parent->is_class();
+      scope.captures.push_back(
+          {outer.cell, is_of_class ? static_cast<std::uint32_t>(scope.parent->code->own_class_cell)
+                                   : outer.slot});
     }
     for (NameExpr* node : scope.uses) {
       const Symbol& symbol = scope.symbol(node->name);

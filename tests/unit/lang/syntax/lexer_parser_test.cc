@@ -89,3 +89,11 @@ TEST_CASE("an expression alone") {
   CHECK(program.interp().repr(program.interp().evaluate(program.module(), source)) ==
         "(0.001, (0.9, 0.999))");
 }
+
+TEST_CASE("__class__ in the body of a class within a method is the class around") {
+  LangProgram program;
+  CHECK(program.run("class T:\n    def m(self):\n        class X:\n            x = __class__\n"
+                    "            def f(self):\n                return __class__\n"
+                    "        return X.x.__name__, X().f().__name__\nprint(T().m())\n") ==
+        "('T', 'X')\n");
+}
