@@ -77,6 +77,9 @@ class _Members:
     def bfloat16(self):
         return self.to(torch.bfloat16)
 
+    def type_as(self, other):
+        return self.to(other.dtype)
+
     def __repr__(self):
         where = f"device_mesh={self.device_mesh}, placements={self.placements}"
         return f"DTensor(local_tensor={_C.local_of(self)}, {where})"
