@@ -190,7 +190,7 @@ def _to_layout(grad, spec, wanted, async_op=False, dtype=None):
         local = local.to(dtype)
     if list(current.placements) != placements:
         local = redistribute_local_tensor(local, current, placements, async_op)
-    return _make(local, wanted.with_placements(placements))
+    return _make(local, wanted.with_placements(placements).with_shape(wanted.shape, current.stride))
 
 
 def distribute_tensor(tensor, device_mesh=None, placements=None, *, src_data_rank=0):
