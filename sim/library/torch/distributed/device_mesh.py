@@ -1,4 +1,5 @@
 import torch
+import torch._C as _C
 from torch.distributed import distributed_c10d as c10d
 from torch.distributed._nccl import Ranks
 
@@ -47,6 +48,9 @@ class DeviceMesh:
         self._flattened, self._parts = {}, {}
         if not c10d.is_initialized():
             c10d.init_process_group()
+        job = _C.rank_in_job()
+        if _root is None and device_type == "cuda" and job is not None and not torch.cuda.is_initialized():
+            torch.cuda.set_device(job[2])  # nobody has chosen one
         self._own = c10d.get_rank()
         self._coordinate = self._find_coordinate() if _coordinate is None else tuple(_coordinate)
         self._groups = self._make_groups() if _groups is None else _groups

@@ -77,6 +77,9 @@ class _Members:
     def bfloat16(self):
         return self.to(torch.bfloat16)
 
+    def type_as(self, other):
+        return self.to(other.dtype)
+
     def __repr__(self):
         where = f"device_mesh={self.device_mesh}, placements={self.placements}"
         return f"DTensor(local_tensor={_C.local_of(self)}, {where})"
@@ -187,7 +190,7 @@ def _to_layout(grad, spec, wanted, async_op=False, dtype=None):
         local = local.to(dtype)
     if list(current.placements) != placements:
         local = redistribute_local_tensor(local, current, placements, async_op)
-    return _make(local, wanted.with_placements(placements))
+    return _make(local, wanted.with_placements(placements).with_shape(wanted.shape, current.stride))
 
 
 def distribute_tensor(tensor, device_mesh=None, placements=None, *, src_data_rank=0):

@@ -1,0 +1,1 @@
+from torch.distributed.tensor._api import DTensor, distribute_module, distribute_tensor

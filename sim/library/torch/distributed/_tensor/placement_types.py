@@ -1,0 +1,1 @@
+from torch.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard
