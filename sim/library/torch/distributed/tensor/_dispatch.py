@@ -13,6 +13,7 @@ from torch.distributed.tensor.placement_types import Partial, Replicate, Shard, 
 
 
 def dispatch(name, op, args, kwargs):
+    _C.note_fake_tensors()
     rule = _RULES.get(name)
     if rule is not None:
         return rule(op, args, kwargs)
