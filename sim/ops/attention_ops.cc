@@ -415,6 +415,7 @@ Tensor additive_mask(Context& c, const Tensor& mask, ScalarType dtype) {
   }
   const Tensor zero = number();
   const Tensor minus_infinity = number();
+  const LabelScope label(c, "where");
   return pointwise(c, {&mask, &zero, &minus_infinity}, dtype);
 }
 

@@ -126,11 +126,14 @@ CompiledPass compile_pass(PassGraph pass, const DeviceShape& device, SizeHints& 
   Lowering lowering(pass, device, hints);
   lowering.run();
   Schedule schedule(lowering.program);
+  // Source: torch's dependencies.py, decide_loop_order_to_match.
+  schedule.may_reorder = !hints.has_open_strides;
   schedule.fuse();
   const bool is_ordered = hints.is_set && schedule.order_as(hints.order);
   if (!is_ordered) schedule.order_for_memory();
   CompiledPass out;
   out.lines = lines_of(schedule, hints);
+  out.mixes_orders = schedule.mixes_orders;
   if (wants_text) {
     out.kernels = kernels_text(schedule, pass);
     out.code = code_text(lowering.program, out.lines, pass);

@@ -15,8 +15,9 @@ struct CompiledPass {
   std::vector<Buffer> buffers;
   std::vector<Result> results;
   std::vector<Line> lines;
-  std::string kernels;  ///< as text: what was fused
-  std::string code;     ///< as text: what gets memory when
+  bool mixes_orders = false;  ///< as Schedule has it
+  std::string kernels;        ///< as text: what was fused
+  std::string code;           ///< as text: what gets memory when
 };
 
 /// Loops, fusion, order and memory of a pass. Errors: ops::NotModelled, with what is in the way.

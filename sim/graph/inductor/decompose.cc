@@ -470,7 +470,7 @@ void Decomposer::convert(NodeId id) {
     element_wise(id);
     return;
   }
-  if (node.name == "bernoulli_") {
+  if (node.name == "random" && node.kind == NodeKind::kPointwise) {
     bernoulli(id);
     return;
   }

@@ -126,6 +126,7 @@ class Fusion {
 
   /// Runs the loops of a step so that it reads `own` as another reads `other`.
   bool reorder(Step& step, const Dependency& own, const Dependency& other) {
+    if (!s_.may_reorder) return false;
     const std::size_t rank = own.sizes.size();
     for (const std::uint32_t op : step.operations) {
       if (s_.nests[op].sizes != s_.nests[step.operations.front()].sizes) return false;
@@ -224,7 +225,7 @@ class Fusion {
   }
 
   /// Reductions along rows and along columns of the same, in one kernel.
-  void refuse_mixed_orders(const Step& a, const Step& b) const {
+  void note_mixed_orders(const Step& a, const Step& b) {
     const auto numbers = [&](const Step& step) {
       if (!is_split(step)) return std::pair{step.size, step.reduced};
       for (const std::uint32_t op : step.operations) {
@@ -240,10 +241,7 @@ class Fusion {
     const std::int64_t columns = std::min(of_a.first, of_a.second);
     const bool is_large =
         rows * columns >= std::int64_t{5} * (1 << 20) && rows >= 2 * columns && rows >= 4096;
-    if (!is_large) return;
-    throw ops::NotModelled(
-        "a kernel that reduces along rows and columns at once, as inductor compiles large layers, "
-        "is not modelled");
+    s_.mixes_orders = s_.mixes_orders || is_large;
   }
 
   [[nodiscard]] bool fits_loops(const Step& a, const Step& b) const {
@@ -304,7 +302,7 @@ class Fusion {
   bool can_fuse(Step& a, Step& b, bool may_reorder) {
     if (&a == &b || a.is_library || b.is_library || depends(a, b)) return false;
     if (a.is_reduction && b.is_reduction && !depends(b, a) && shares_any(a, b))
-      refuse_mixed_orders(a, b);
+      note_mixed_orders(a, b);
     std::int64_t score = shared(a, b);
     if (may_reorder && score < kLeastShared) {
       const std::int64_t other = shared_reordered(a, b);

@@ -177,9 +177,17 @@ Trace::Value Lowering::load_as(Trace& trace, const Operand& operand, const Indic
 }
 
 Lowering::Count Lowering::count(const Loops& loops) const {
+  if (counted_.get() == &loops) return count_;
   Trace trace;
   loops.body(trace, counters_of(loops.sizes, loops.reduced));
   return {trace.loads.size(), trace.ops, trace.moving_loads};
+}
+
+/// The same, kept for when it is asked of the same again.
+Lowering::Count Lowering::count(const std::shared_ptr<const Loops>& loops) {
+  count_ = count(*loops);
+  counted_ = loops;
+  return count_;
 }
 
 Buffer Lowering::buffer_for(NodeId id) const {
@@ -404,7 +412,7 @@ void Lowering::finish(NodeId id) {
     }
     if (is_output_[id]) realize(values_[id].box);
     if (loops() != nullptr) {
-      const Count of = count(*loops());
+      const Count of = count(loops());
       if (of.reads > kMostSharedReads || of.ops > kMostOps) {
         prefer_channels_last(id);
         realize(values_[id].box);
@@ -412,7 +420,7 @@ void Lowering::finish(NodeId id) {
     }
   }
   if (loops() != nullptr && !loops()->is_reduction()) {
-    const Count of = count(*loops());
+    const Count of = count(loops());
     if (of.reads > kMostReads || of.ops > kMostOps) {
       prefer_channels_last(id);
       realize_hint(values_[id].box);

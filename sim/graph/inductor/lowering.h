@@ -32,6 +32,7 @@ struct SizeHints {
   std::vector<Line> lines;                          ///< the code that was written
   std::size_t buffers = 0;
   bool is_set = false;
+  bool has_open_strides = false;  ///< sizes behind the first dimension are open
 };
 
 /// Makes a pass into loops and calls of libraries: what is computed within a loop that reads it,
@@ -160,6 +161,9 @@ class Lowering {
     int moving = 0;
   };
   [[nodiscard]] Count count(const Loops& loops) const;
+  [[nodiscard]] Count count(const std::shared_ptr<const Loops>& loops);
+  std::shared_ptr<const Loops> counted_;  ///< what was counted last
+  Count count_;
 
   // ---- reductions
   /// A reduction in one or several steps; its last one.

@@ -74,6 +74,10 @@ class Schedule {
   std::vector<bool> is_removed;              ///< by operation: nobody needs it
   std::vector<std::int64_t> memory_at_step;  ///< as order_for_memory estimates it
   std::int64_t peak = 0;
+  /// Reductions along rows and along columns of the same, which PyTorch makes one kernel of: two
+  /// here.
+  bool mixes_orders = false;
+  bool may_reorder = true;  ///< loops are run in another order where that makes them fit
 
   [[nodiscard]] bool is_input(BufferId id) const { return program.buffers[id].maker < 0; }
   /// What stands for a buffer that was written over: what was written first.

@@ -205,7 +205,8 @@ void Capture::begin_kernel(ops::KernelKind kind, const std::vector<const Tensor*
   }
   // Between backward functions gradients are added up.
   const bool adds_up = in_backward_ && scopes_.empty() && kind == ops::KernelKind::kPointwise;
-  push(Scope::Kind::kKernel, adds_up ? "add" : name_of(kind), nodes_of(reads));
+  const bool chooses = c_.op_label == "where" && kind == ops::KernelKind::kPointwise;
+  push(Scope::Kind::kKernel, adds_up ? "add" : chooses ? "where" : name_of(kind), nodes_of(reads));
   scopes_.back().numbers = numbers_among(reads);
   scopes_.back().kernels.push_back(kind);
   // Kernels of a call are the same where the calls are.

@@ -113,7 +113,7 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
   } else {
     parts.forward = joint.needed_for(joint.outputs, code->inputs);
   }
-  code->is_cached = !draws_again(joint, parts) && !capture.has_functions;
+  code->is_cached = !draws_again(joint, parts) && !capture.has_functions && !capture.has_policies;
   std::vector<NodeId> results = joint.outputs;
   results.resize(code->outputs);
   results.insert(results.end(), parts.saved.begin(), parts.saved.end());
@@ -146,6 +146,8 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
     code->backward =
         graph::inductor::compile_pass(std::move(pass), device, kept.backward, wants_text);
   }
+  if (code->forward.mixes_orders || code->backward.mixes_orders)
+    code->unknown.push_back("reductions along rows and columns at once");
   if (wants_text) {
     for (const auto& [name, pass] :
          {std::pair{"forward", &code->forward}, std::pair{"backward", &code->backward}}) {

@@ -195,6 +195,10 @@ KnownCode& KnownCodes::add(CapturedCall call, OpenSizes open) {
   if (codes_.size() == kMostKept) codes_.pop_back();
   KnownCode& code = codes_.emplace_front();
   code.kept.is_dynamic = !open.empty();
+  const bool has_open_strides = std::any_of(open.begin(), open.end(), [](const auto& dims) {
+    return !dims.empty() && std::find(dims.begin() + 1, dims.end(), true) != dims.end();
+  });
+  code.kept.forward.has_open_strides = code.kept.backward.has_open_strides = has_open_strides;
   code.open = std::move(open);
   code.call = std::move(call);
   return code;

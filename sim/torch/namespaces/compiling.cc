@@ -69,6 +69,14 @@ void add_compiling(Session& session, lang::Module& module) {
       }));
   region("begin_checkpointed", "begin_checkpointed()", true);
   region("end_checkpointed", "end_checkpointed()", false);
+  // DTensors find sizes by fake tensors, the first of which meets no device behind it: none is
+  // asked for when code is compiled later. Source: torch's fake_tensor.init_gpu_context.
+  module.set(session.interp.intern("note_fake_tensors"),
+             session.interp.function("note_fake_tensors()",
+                                     [s = &session](lang::Interp&, lang::Arguments&) {
+                                       s->has_compiled = true;
+                                       return Value::none();
+                                     }));
   // Of the checkpointed code under way: what becomes of each operator's results. False: nothing is
   // compiled.
   module.set(

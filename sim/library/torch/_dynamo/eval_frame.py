@@ -52,8 +52,9 @@ _WITHOUT_EFFECT = {
 class OptimizedModule(torch.nn.Module):
     """a module beside a compiled one, whose attributes are that module's own"""
 
-    _opt_mod_attributes = ("_orig_mod", "dynamo_ctx", "_hook_tables", "_torchdynamo_orig_callable", "get_compiler_config", "forward",
-                           "_forward", "__dict__", "named_children_walk", "_super_module_initialized")  # fmt: skip
+    _opt_mod_attributes = ("_orig_mod", "dynamo_ctx", "_torchdynamo_orig_callable", "get_compiler_config", "forward",
+                           "_forward", "__dict__", "named_children_walk", "_super_module_initialized",
+                           "_hook_tables")  # fmt: skip
 
     def __init__(self, mod, dynamo_ctx):
         super().__setattr__("_super_module_initialized", False)

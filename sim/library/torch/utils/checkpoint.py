@@ -136,7 +136,11 @@ def create_selective_checkpoint_contexts(policy_fn_or_list, allow_cache_entry_mu
         return policy is must_save or policy is prefer_save
 
     kept = _C.KeptResults(decide)
-    return tuple(_Selective(lambda op, tensors: policy_of(op, tensors, False).value, kept, again) for again in (False, True))
+
+    def policy(op, tensors):
+        return policy_of(op, tensors, False).value
+
+    return _Selective(policy, kept, False), _Selective(policy, kept, True)
 
 
 class _Plain:

@@ -16,6 +16,7 @@ from torch.distributed.tensor.placement_types import Replicate
 
 
 def dispatch(name, op, args, kwargs):
+    _C.note_fake_tensors()
     rule = _RULES.get(name)
     if rule is not None:
         return rule(op, args, kwargs)
