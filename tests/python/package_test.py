@@ -18,8 +18,8 @@ SOURCE = HERE.parents[1]
 PROGRAM, VENV, WHAT = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
 PYTHON = VENV / "bin" / "python"
 NEEDED = ("scikit-build-core>=0.10", "nanobind>=2.9,<3", "numpy", "pandas", "mypy", "pandas-stubs")
-# The numbers do not depend on it, and it compiles in half the time.
-QUICK = ("--config-settings", "cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O1")
+# The module is made of the objects of the program that is tested: build/PRESET/bin/tidemark.
+OBJECTS = ("--config-settings", f"cmake.define.TIDEMARK_PRESET={pathlib.Path(PROGRAM).parents[1].name}")
 
 
 def skip(reason):
@@ -40,7 +40,7 @@ def package():
             skip(f"no virtual environment can be made (python3-venv): {error}")
     if run(PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *NEEDED) != 0:
         skip("pip cannot get " + ", ".join(NEEDED))
-    failed = run(PYTHON, "-m", "pip", "install", "--no-build-isolation", "--no-deps", "--disable-pip-version-check", *QUICK, SOURCE)
+    failed = run(PYTHON, "-m", "pip", "install", "--no-build-isolation", "--no-deps", "--disable-pip-version-check", *OBJECTS, SOURCE)
     failed = failed or run(PYTHON, "-m", "unittest", "discover", "--start-directory", HERE, "--pattern", "test_[!f]*.py")
     return failed or run(PYTHON, "-m", "mypy", "--config-file", SOURCE / "pyproject.toml")
 

@@ -1,0 +1,12 @@
+# Writes module_archives.rsp, for the linker of the Python package (sim/python): every floor, and the libraries that they need.
+get_property(floors GLOBAL PROPERTY TIDEMARK_FLOORS)
+set(archives "")
+foreach(target IN LISTS floors ITEMS ZLIB::ZLIB SQLite::SQLite3 yaml-cpp PCRE2::8BIT Boost::program_options)
+  list(APPEND archives "$<TARGET_FILE:${target}>")
+endforeach()
+if(TIDEMARK_STATIC)
+  list(APPEND archives "$<TARGET_FILE:tidemark_fmt>")
+else()
+  list(APPEND archives "$<TARGET_FILE:fmt::fmt>")
+endif()
+file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/module_archives.rsp CONTENT "--start-group\n$<JOIN:${archives},\n>\n--end-group\n")
