@@ -212,8 +212,7 @@ class Partitioner {
     for (NodeId id = 0; id < nodes_.size(); ++id) {
       const std::uint32_t region = nodes_[id].region;
       const bool is_kept =
-          nodes_[id].is_kept ||
-          std::any_of(users_[id].begin(), users_[id].end(), [&](NodeId user) {
+          nodes_[id].is_kept || std::any_of(users_[id].begin(), users_[id].end(), [&](NodeId user) {
             return nodes_[user].region > region && !nodes_[user].is_kept;
           });
       must_recompute_[id] = region != 0 && !is_kept && !is_input(nodes_[id]);

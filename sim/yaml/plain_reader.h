@@ -30,9 +30,10 @@ class PlainSink {
 
 /// Reads the plain kind of YAML that most scenarios are: maps by indentation with a value or a map
 /// behind each key; values of one line, which are words, texts in double quotes, and lists and maps
-/// of such in brackets and braces; one such value alone; comments. Returns false where anything else is met, be it more
-/// of YAML or a mistake: what `sink` was given until then means nothing. It is for speed alone: the
-/// whole of YAML is read by a library that asks a regular expression at every character.
+/// of such in brackets and braces; one such value alone; comments. Returns false where anything
+/// else is met, be it more of YAML or a mistake: what `sink` was given until then means nothing. It
+/// is for speed alone: the whole of YAML is read by a library that asks a regular expression at
+/// every character.
 bool read_plain(std::string_view text, PlainSink& sink);
 
 /// As parse(), by the library alone. (yaml.cc)

@@ -127,15 +127,16 @@ std::optional<std::pair<Dims, Dims>> Lowering::ranges_behind(const Loops& loops,
     if (is_memory || next == reads) break;
     reads = std::move(next);
   }
-  const bool is_as_many = found && inductor::product(found->first) *
-                                           inductor::product(found->second) ==
-                                       inductor::product(loops.reduced);
+  const bool is_as_many =
+      found && inductor::product(found->first) * inductor::product(found->second) ==
+                   inductor::product(loops.reduced);
   return is_as_many ? found : std::nullopt;
 }
 
 /// A total reduction over the ranges of those behind it, then over the rows of these.
-std::shared_ptr<const Loops> Lowering::reduction_as_before(
-    const Loops& loops, const std::pair<Dims, Dims>& ranges, NodeId node, ops::Device device) {
+std::shared_ptr<const Loops> Lowering::reduction_as_before(const Loops& loops,
+                                                           const std::pair<Dims, Dims>& ranges,
+                                                           NodeId node, ops::Device device) {
   Loops first = loops;
   const std::size_t rank = loops.sizes.size();
   for (const std::int64_t size : ranges.first) first.sizes.push_back(size);
@@ -144,7 +145,7 @@ std::shared_ptr<const Loops> Lowering::reduction_as_before(
   Dims all = ranges.first;
   for (const std::int64_t size : ranges.second) all.push_back(size);
   first.body = [body = loops.body, rank, all, reduced = loops.reduced](Trace& trace,
-                                                                        const Indices& at) {
+                                                                       const Indices& at) {
     Indices inner(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(rank));
     const Indices own(at.begin() + static_cast<std::ptrdiff_t>(rank), at.end());
     const Indices places =

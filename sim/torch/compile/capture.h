@@ -81,7 +81,7 @@ class Capture final : public ops::Tracer, public Pretender {
   GraphBreaks* breaks = nullptr;
   /// Functions of the program's own (torch.autograd.Function) are in it.
   bool has_functions = false;
-  bool has_policies = false;  ///< of what checkpointed code keeps
+  bool has_policies = false;    ///< of what checkpointed code keeps
   bool is_later_graph = false;  ///< of a function whose graph broke before
   graph::NodeGraph graph;
   /// The graph's inputs in the order in which they were first read, and their nodes.

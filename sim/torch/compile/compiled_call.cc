@@ -312,8 +312,9 @@ std::shared_ptr<const InductorCode> CompiledRun::by_inductor(const Compiled& com
                                                              bool has_backward) {
   const std::size_t number = captures_.size();
   auto& known = kept_of<KeptFunction>(session_, function_.object(), number);
-  CapturedCall call{capture().graph, {}, compiled.tangents, has_backward,
-                    capture().under_autocast(), sizes_of(arguments_)};
+  CapturedCall call{
+      capture().graph,     {}, compiled.tangents, has_backward, capture().under_autocast(),
+      sizes_of(arguments_)};
   for (const auto& [tensor, id] : capture().inputs) call.inputs.push_back(id);
   KnownCode* code = known.find(call);
   if (code == nullptr) {

@@ -37,9 +37,9 @@ bool are_same(const graph::GraphNode& a, const graph::GraphNode& b) {
   return a.name == b.name && a.kind == b.kind && a.has_parts == b.has_parts &&
          a.is_parameter == b.is_parameter && a.settings == b.settings && a.module == b.module &&
          a.region == b.region && a.is_kept == b.is_kept && a.numbers == b.numbers &&
-         a.call == b.call && a.dims == b.dims && a.inputs == b.inputs && a.storage == b.storage && a.sizes == b.sizes &&
-         a.strides == b.strides && a.offset == b.offset && a.dtype == b.dtype &&
-         a.device == b.device && are_same(a.effects, b.effects);
+         a.call == b.call && a.dims == b.dims && a.inputs == b.inputs && a.storage == b.storage &&
+         a.sizes == b.sizes && a.strides == b.strides && a.offset == b.offset &&
+         a.dtype == b.dtype && a.device == b.device && are_same(a.effects, b.effects);
 }
 
 /// Whether the program says that a dimension will be of other sizes. Source:
@@ -78,8 +78,8 @@ bool is_tied(const graph::NodeGraph& graph, NodeId input, std::size_t dim) {
     const bool is_convolution = node.name.ends_with("convolution");
     const bool is_along_last = node.name == "mm" || node.name == "addmm" || node.name == "linear" ||
                                node.name.ends_with("layer_norm") || node.name.ends_with("rms_norm");
-    const bool is_by_channel = is_convolution || node.name.ends_with("batch_norm") ||
-                               node.name.ends_with("group_norm");
+    const bool is_by_channel =
+        is_convolution || node.name.ends_with("batch_norm") || node.name.ends_with("group_norm");
     if (is_along_last && dim + 1 == rank) return true;
     if (is_by_channel && dim == 1) return true;
   }
@@ -119,8 +119,8 @@ OpenSizes SeenSizes::open(Session& session, ForSizes sizes, const Capture& captu
     for (std::size_t dim = 0; dim < now[i].size(); ++dim) {
       if (now[i][dim] != first_[i][dim] || is_marked(session, arguments[i], dim))
         are_others_[i][dim] = true;
-      const bool is_wanted = sizes == ForSizes::kOthersToo ||
-                             (sizes == ForSizes::kAutomatic && are_others_[i][dim]);
+      const bool is_wanted =
+          sizes == ForSizes::kOthersToo || (sizes == ForSizes::kAutomatic && are_others_[i][dim]);
       // A size of 1 is always by itself.
       of[dim] = is_wanted && now[i][dim] > 1 && !is_tied(capture.graph, input, dim);
       is_any = is_any || of[dim];

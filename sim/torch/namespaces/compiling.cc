@@ -54,13 +54,13 @@ void add_compiling(Session& session, lang::Module& module) {
   };
   // Between these a program runs as eager has it: leave_graph tells whether it was captured before.
   module.set(session.interp.intern("leave_graph"),
-             session.interp.function(
-                 "leave_graph(what)", [s = &session](lang::Interp&, lang::Arguments& a) {
-                   GraphBreaks* code = code_under_way(*s);
-                   const bool leaves = code != nullptr && code->is_capturing();
-                   if (leaves) code->leave_graph(a.text(0));
-                   return Value::boolean(leaves);
-                 }));
+             session.interp.function("leave_graph(what)",
+                                     [s = &session](lang::Interp&, lang::Arguments& a) {
+                                       GraphBreaks* code = code_under_way(*s);
+                                       const bool leaves = code != nullptr && code->is_capturing();
+                                       if (leaves) code->leave_graph(a.text(0));
+                                       return Value::boolean(leaves);
+                                     }));
   module.set(
       session.interp.intern("enter_graph"),
       session.interp.function("enter_graph()", [s = &session](lang::Interp&, lang::Arguments&) {
@@ -85,8 +85,8 @@ void add_compiling(Session& session, lang::Module& module) {
           "set_policy(policy)", [s = &session](lang::Interp&, lang::Arguments& a) {
             auto* capture = dynamic_cast<Capture*>(s->c.tracer);
             if (capture == nullptr) return Value::boolean(false);
-            capture->set_policy([s, policy = Value(a[0])](
-                                    std::string_view op, const std::vector<const Tensor*>& reads) {
+            capture->set_policy([s, policy = Value(a[0])](std::string_view op,
+                                                          const std::vector<const Tensor*>& reads) {
               std::vector<Value> tensors;
               for (const Tensor* read : reads) tensors.push_back(s->wrap(*read));
               lang::Interp& in = s->interp;
