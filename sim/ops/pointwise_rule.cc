@@ -90,8 +90,15 @@ struct RuleBackward {
   const PointwiseRule* rule;
   float number;
   bool in_place;
+  bool lacks_history = false;  ///< it keeps a copy of an input it wrote over; PyTorch records that
 
   void operator()(Backward& b) const {
+    if (lacks_history && b.c.grad_enabled()) {
+      throw NotModelled(
+          fmt::format("the gradient of the gradient of {}_ is not modelled (create_graph=True); "
+                      "write it out of place",
+                      rule->label));
+    }
     for (std::size_t i = 0; i < rule->inputs; ++i) {
       const std::size_t input = rule->order[i];
       if (b.needs(input)) b.grads[input] = run_gradient(b, *rule, input, in_place, number);
@@ -211,7 +218,7 @@ Tensor apply_in_place(Context& c, const PointwiseRule& rule, const Tensor& self,
   const bool copies = op.records() && is_saved(op, rule, self_gradient, 0);
   save_inputs(op, rule, self_gradient, copies ? clone(c, self) : self, other);
   save_result(op, rule, self_gradient, self);
-  const RuleBackward backward{&rule, static_cast<float>(number), has_own};
+  const RuleBackward backward{&rule, static_cast<float>(number), has_own, copies && op.needs(0)};
   return op.in_place(self, backward_of(op, backward, is_complex(self.dtype()), self, other));
 }
 

@@ -42,7 +42,7 @@ std::optional<std::size_t> needed_position(Interp& in, const std::vector<Value>&
                                            std::size_t end = SIZE_MAX) {
   if (wanted.as<Unknown>() == nullptr) return position(in, items, wanted, begin, end);
   if (begin >= std::min(items.size(), end)) return std::nullopt;
-  note(in, "a number that is not known is taken to be the first of the list that it is in");
+  guess(in, "a number that is not known is taken to be the first of the list that it is in");
   return begin;
 }
 

@@ -534,8 +534,8 @@ void fill_host(Interp& in, Module& module) {
   define(in, module, "refuse(message, hint='')", [](Interp& interp, Arguments& args) -> Value {
     interp.refuse(args.text(0), args.text(1));
   });
-  define(in, module, "note(text)", [](Interp& interp, Arguments& args) {
-    note(interp, std::string(args.text(0)));
+  define(in, module, "note(text, is_guess=False)", [](Interp& interp, Arguments& args) {
+    (args.boolean(1) ? guess : note)(interp, std::string(args.text(0)));
     return Value::none();
   });
   define(in, module, "note_of_user(text)", [](Interp& interp, Arguments& args) {

@@ -54,4 +54,8 @@ void note(const Interp& interp, std::string text) {
   if (Notes* notes = interp.options().notes) notes->add(users_place(interp), std::move(text));
 }
 
+void guess(const Interp& interp, std::string text) {
+  if (Notes* notes = interp.options().notes) notes->guess(users_place(interp), std::move(text));
+}
+
 }  // namespace tidemark::lang

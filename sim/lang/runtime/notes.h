@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/lang/runtime/interp.h"
@@ -37,6 +38,12 @@ void count_left_out(std::vector<Counted>& all, const std::vector<std::uint64_t>&
 class Notes {
  public:
   void add(SourceSpan at, std::string text);
+  /// The same, of something that decided though it is not known.
+  void guess(SourceSpan at, std::string text) {
+    has_guessed_ = true;
+    add(std::move(at), std::move(text));
+  }
+  [[nodiscard]] bool has_guessed() const { return has_guessed_; }
   /// In the order in which they were first made.
   [[nodiscard]] const std::vector<Note>& all() const { return notes_; }
   /// How often each was noted.
@@ -56,6 +63,7 @@ class Notes {
 
  private:
   std::vector<Note> notes_;
+  bool has_guessed_ = false;
   const Frame* frame_ = nullptr;
   const void* code_ = nullptr;
   Alike* alike_ = nullptr;
@@ -70,5 +78,7 @@ SourceSpan users_place(const Interp& interp);
 bool is_asked_by_user(const Interp& interp);
 /// Tells the interpreter's notes, where it has any, what the run rests on at the user's place.
 void note(const Interp& interp, std::string text);
+/// The same, of something that decided though it is not known.
+void guess(const Interp& interp, std::string text);
 
 }  // namespace tidemark::lang

@@ -176,9 +176,10 @@ std::int64_t Decisions::count_of(Interp& interp, std::int64_t most) {
     return static_cast<std::int64_t>(std::clamp(count, 0.0, all));
   }
   if (!may_assume_size(interp)) refuse_number(interp, "a size", {});
-  lang::note(interp, fmt::format("how many are chosen here is not known: taken to be all; --assume "
-                                 "{}=NUMBER, SHARE% or LOW..HIGH says otherwise",
-                                 place_text(at)));
+  lang::guess(interp,
+              fmt::format("how many are chosen here is not known: taken to be all; --assume "
+                          "{}=NUMBER, SHARE% or LOW..HIGH says otherwise",
+                          place_text(at)));
   if (Notes* notes = interp.options().notes) notes->assume_size_in(users_frame(interp));
   return most;
 }

@@ -203,7 +203,7 @@ class RandomState:
     def shuffle(self, x):
         if isinstance(x, list):
             if not self._is_known:
-                _tidemark.note("numpy.random: the order of a list is taken after numbers that are not known")
+                _tidemark.note("numpy.random: the order of a list is taken after numbers that are not known", True)
             x[:] = [x[i] for i in _random.order(self._generator(), len(x), True)]
             return
         if not self._is_known or len(x) > _most:

@@ -254,9 +254,9 @@ void add_streams(Session& session, lang::Module& module) {
     }
     if (least > 0 || !s->c.count_unknown) {
       if (s->c.count_unknown)
-        lang::note(in, fmt::format("bincount of numbers that are not known: none is taken to be "
-                                   "above {}",
-                                   least - 1));
+        lang::guess(in, fmt::format("bincount of numbers that are not known: none is taken to be "
+                                    "above {}",
+                                    least - 1));
       return Value::integer(std::max<std::int64_t>(least, 1));
     }
     const std::optional<double> given = s->decisions->given_number(in);

@@ -168,11 +168,7 @@ void run_code(const ModelProgram& program, Session& session, Emitter& emitter) {
 /// something that is not known decided, they might have.
 void end_alike(lang::Alike& alike, const lang::Notes& notes,
                const std::optional<lang::Decisions>& decisions) {
-  const auto is_guess = [](const lang::Note& note) {
-    return note.text.find("not known") != std::string::npos;
-  };
-  if (!decisions || !decisions->assumptions().empty() || std::ranges::any_of(notes.all(), is_guess))
-    alike.decide();
+  if (!decisions || !decisions->assumptions().empty() || notes.has_guessed()) alike.decide();
   alike.end();
 }
 

@@ -118,7 +118,7 @@ Ref<lang::Slice> with_integers(Session& session, const lang::Slice& slice, Purpo
     }
     const auto* unknown = read.as<lang::Unknown>();
     if (unknown == nullptr || unknown->kind() != lang::Unknown::Type::kInt) return part(read);
-    lang::note(session.interp, "a bound of a slice is not known: nothing is left out");
+    lang::guess(session.interp, "a bound of a slice is not known: nothing is left out");
     return {};
   };
   return make_ref<lang::Slice>(session.interp.heap(), end(slice.start), end(slice.stop),

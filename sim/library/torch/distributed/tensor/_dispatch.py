@@ -154,7 +154,7 @@ def _is_as_it_is(local, args, kwargs):
                 return False
         elif isinstance(target, (str, torch.device)):
             wanted = torch.device(target)
-            if wanted.type != local.device.type or wanted.index not in (None, local.device.index):
+            if wanted.type != local.device.type or wanted.index is not None and wanted.index != local.device.index:
                 return False
     return kwargs.get("memory_format") is None
 
