@@ -19,6 +19,14 @@ ops::Device device_or_current(Session& session, Arguments& a, std::size_t i) {
   return a.has(i) && !a[i].is_none() ? session.device_from(a[i]) : device_in_use(session);
 }
 
+/// The GPU of a number that the library's own code keeps. Errors: RuntimeError where none has it.
+ops::Device numbered(Session& session, Arguments& a) {
+  const std::int64_t number = a.integer(0);
+  if (number < 0 || number >= session.device_count)
+    session.interp.runtime_error("CUDA error: invalid device ordinal");
+  return ops::Device{static_cast<std::int8_t>(number)};
+}
+
 }  // namespace
 
 void fill_cuda(Session& session, lang::Module& module) {
@@ -141,16 +149,13 @@ void fill_cuda(Session& session, lang::Module& module) {
     const ops::Device device = device_or_current(*s, a, 0);
     return Value::integer(device.is_cuda() ? device.index : device_in_use(*s).index);
   });
-  add("_device_of(number)", [s](Interp&, Arguments& a) {
-    return s->wrap(ops::Device{static_cast<std::int8_t>(a.integer(0))});
-  });
+  add("_device_of(number)", [s](Interp&, Arguments& a) { return s->wrap(numbered(*s, a)); });
   add("_use(number)", [s](Interp&, Arguments& a) {
-    s->current_device = ops::Device{static_cast<std::int8_t>(a.integer(0))};
+    s->current_device = numbered(*s, a);
     return Value::none();
   });
-  add("_told(number)", [](Interp& in, Arguments& a) {
-    return device_number(in, ops::Device{static_cast<std::int8_t>(a.integer(0))});
-  });
+  add("_told(number)",
+      [s](Interp& in, Arguments& a) { return device_number(in, numbered(*s, a)); });
   add("can_device_access_peer(device, peer_device)", [s](Interp&, Arguments& a) {
     return Value::boolean(!(s->device_from(a[0]) == s->device_from(a[1])));
   });
