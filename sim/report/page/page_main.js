@@ -1,6 +1,6 @@
 /// A table with a caption; `rows` of cells: texts, numbers to be right-aligned, or elements. A head stands as what is under it.
 function table(caption, heads, rows) {
-  const kind = content => typeof content === 'number' || /^[−+]?[\d.,]+ ?(B|KiB|MiB|GiB|TiB|%)?$/.test(content) ? {class: 'number'} : {};
+  const kind = content => typeof content === 'number' || /^(=|[−+]?[\d.,]+ ?(B|KiB|MiB|GiB|TiB|%)?)$/.test(content) ? {class: 'number'} : {};
   return el('table', {}, el('caption', {}, caption), el('thead', {}, el('tr', {}, ...heads.map((h, i) => el('th', {scope: 'col', ...(rows[0] && kind(rows[0][i]))}, h)))),
     el('tbody', {}, ...rows.map(row => el('tr', {}, ...row.map(content => el('td', kind(content), typeof content === 'number' ? grouped(content) : content))))));
 }
