@@ -89,6 +89,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+(["<][^">]+[">])')
 UNFINISHED = re.compile(r"\b(TODO|FIXME|HACK|XXX)\b")
 PERSONAL = re.compile(r"(?<![\w.])/(?:home|root|work|Users)/\w")
 MACRO = re.compile(r"^\s*#\s*define\s+(\w+)")
+OF_A_THREAD = re.compile(r"^(?!\s*//).*\bthread_local\b")
+ANY_PLACE = re.compile(r"tidemark_any_place\(([^)]*)\)")
 ALLOWED_MACROS = {"TIDEMARK_CHECK"}
 
 
@@ -168,6 +170,20 @@ def check_file(root, file):
     return findings
 
 
+def check_variables_of_threads(root, floor):
+    """The Python package is a shared object: what a floor has in it of variables of threads is compiled for any place."""
+    made = root / "sim" / floor / "CMakeLists.txt"
+    places = ANY_PLACE.findall(made.read_text(encoding="utf-8")) if made.is_file() else []
+    known = {name for names in places for name in names.split()}
+    findings = []
+    for file in sorted((root / "sim" / floor).rglob("*.cc")):
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            if OF_A_THREAD.match(line) and file.relative_to(made.parent).as_posix() not in known:
+                findings.append(f"{file.relative_to(root).as_posix()}:{number}: thread_local in a file that "
+                                "tidemark_any_place() does not name")
+    return findings
+
+
 def check_library_file(root, file):
     """A file of the library is Python, too: editors and linters read it."""
     path = file.relative_to(root).as_posix()
@@ -210,6 +226,8 @@ def check_tree(root):
         for file in sorted((root / folder).rglob("*")):
             if file.suffix in CPP:
                 findings += check_file(root, file)
+    for floor in sorted(set(FLOORS) - {"cli", "python"}):
+        findings += check_variables_of_threads(root, floor)
     for file in sorted((root / "sim" / "library").rglob("*.py")):
         findings += check_library_file(root, file)
     for folder in CODE_FOLDERS:

@@ -48,7 +48,6 @@ class AdviseCommand final : public Command {
         {{"tidemark advise s.yaml --device rtx-4090", "what makes it fit there"},
          {"tidemark advise s.yaml --headroom 5% --allow time", "the same numbers, 5 % kept free"},
          {"tidemark advise s.yaml --over batch", "how large the batch may be with each change"},
-         {"tidemark advise s.yaml --write fits.yaml", "the scenario with the first of them"},
          {"tidemark advise train.py --device rtx-4090 --diff",
           "the edit of the script, as a patch"}}};
   }

@@ -120,14 +120,51 @@ std::string option_help(const OptionSpec& option) {
 
 namespace {
 
-/// Whether an option is one of those that every command takes which runs a program. `run` tells
-/// what they do.
-bool is_of_programs(const CommandSpec& spec, const OptionSpec& option) {
-  static const std::vector<OptionSpec> all = with_program_options({});
-  return spec.name != "run" && std::any_of(all.begin(), all.end(), [&](const OptionSpec& each) {
-           return each.name == option.name && each.help == option.help;
-         });
+/// Options that several commands share: their helps name them, and a topic of its own explains
+/// them.
+struct Topic {
+  std::string_view name;
+  std::string_view title;
+  std::vector<std::string_view> options;
+};
+
+const std::vector<Topic>& topics() {
+  static const std::vector<Topic> all{
+      {"programs",
+       "How a program runs",
+       {"packages", "env", "steps", "assume", "compile", "world", "rank", "nproc-per-node",
+        "nnodes"}},
+      {"files",
+       "Files with all that happened",
+       {"events", "timeline", "host-timeline", "stats", "segments", "trace-out", "plot", "snapshot",
+        "perfetto", "columns"}},
+  };
+  return all;
 }
+
+bool has_option(const Topic& topic, const OptionSpec& option) {
+  return std::find(topic.options.begin(), topic.options.end(), option.name) != topic.options.end();
+}
+
+/// Those of a topic that a command has. None where they are few: its own help explains them.
+std::vector<OptionSpec> options_of(const Topic& topic, const CommandSpec& spec) {
+  constexpr std::size_t kFew = 3;
+  std::vector<OptionSpec> out;
+  for (const OptionSpec& option : spec.options) {
+    if (has_option(topic, option)) out.push_back(option);
+  }
+  if (out.size() <= kFew) out.clear();
+  return out;
+}
+
+bool has_a_topic(const CommandSpec& spec, const OptionSpec& option) {
+  return std::any_of(topics().begin(), topics().end(), [&](const Topic& topic) {
+    return has_option(topic, option) && !options_of(topic, spec).empty();
+  });
+}
+
+/// The widest title that has its help beside it, and the space around it.
+std::size_t column_for(std::size_t widest) { return std::min(widest, kWidestTitle) + kIndent + 2; }
 
 }  // namespace
 
@@ -145,28 +182,26 @@ std::string command_help(const CommandSpec& spec, const TextStyle& style) {
     column = std::max(column, argument.name.size());
   }
   for (const OptionSpec& option : spec.options) {
-    if (!is_of_programs(spec, option)) column = std::max(column, option_title(option).size());
+    if (!has_a_topic(spec, option)) column = std::max(column, option_title(option).size());
   }
-  column = std::min(column, kWidestTitle) + kIndent + 2;
+  column = column_for(column);
   if (!spec.arguments.empty()) {
     out += heading("Arguments", style);
     for (const ArgumentSpec& argument : spec.arguments) {
       add_row(out, argument.name, argument.help, column, width);
     }
   }
-  if (!spec.options.empty()) {
-    out += heading("Options", style);
-    std::vector<std::string> of_programs;
-    for (const OptionSpec& option : spec.options) {
-      if (is_of_programs(spec, option)) {
-        of_programs.push_back(option_title(option));
-      } else {
-        add_row(out, option_title(option), option_help(option), column, width);
-      }
-    }
-    if (!of_programs.empty())
-      out += heading("How a program runs, see tidemark run --help", style) +
-             in_rows(of_programs, width);
+  if (!spec.options.empty()) out += heading("Options", style);
+  for (const OptionSpec& option : spec.options) {
+    if (!has_a_topic(spec, option))
+      add_row(out, option_title(option), option_help(option), column, width);
+  }
+  for (const Topic& topic : topics()) {
+    std::vector<std::string> titles;
+    for (const OptionSpec& option : options_of(topic, spec)) titles.push_back(option_title(option));
+    if (!titles.empty())
+      out += heading(fmt::format("{}: tidemark help {}", topic.title, topic.name), style) +
+             in_rows(titles, width);
   }
   if (!spec.examples.empty()) {
     out += heading("Examples", style);
@@ -174,6 +209,33 @@ std::string command_help(const CommandSpec& spec, const TextStyle& style) {
       out += fmt::format("  {}\n{}", example.command, wrapped(example.what, width, 6));
     }
   }
+  return out;
+}
+
+std::string topic_help(std::string_view name, const TextStyle& style) {
+  const auto topic = std::find_if(topics().begin(), topics().end(),
+                                  [name](const Topic& each) { return each.name == name; });
+  if (topic == topics().end()) return {};
+  std::vector<OptionSpec> options;
+  std::string takers;
+  std::size_t column = 0;
+  for (const auto& command : commands()) {
+    const CommandSpec spec = command->spec();
+    const std::vector<OptionSpec> own = options_of(*topic, spec);
+    if (!own.empty()) takers += fmt::format("{}{}", takers.empty() ? "" : ", ", spec.name);
+    for (const OptionSpec& option : own) {
+      const bool is_known = std::any_of(options.begin(), options.end(),
+                                        [&](const auto& each) { return each.name == option.name; });
+      if (is_known) continue;
+      options.push_back(option);
+      column = std::max(column, option_title(option).size());
+    }
+  }
+  const std::size_t width = std::min(style.width, kWidth);
+  std::string out =
+      wrapped(fmt::format("{}: options of {}", topic->title, takers), width, 0) + "\n";
+  for (const OptionSpec& option : options)
+    add_row(out, option_title(option), option_help(option), column_for(column), width);
   return out;
 }
 

@@ -54,6 +54,9 @@ std::string version_text();
 /// What `tidemark help` and `tidemark help COMMAND` print: in at most 96 columns.
 std::string program_help(const TextStyle& style = {});
 std::string command_help(const CommandSpec& spec, const TextStyle& style = {});
+/// What `tidemark help TOPIC` prints of options that several commands share: "programs", "files".
+/// Empty: there is no such topic.
+std::string topic_help(std::string_view name, const TextStyle& style = {});
 
 /// "tidemark run SCENARIO [options]".
 std::string usage_line(const CommandSpec& spec);

@@ -48,7 +48,7 @@ class ReportCommand final : public Command {
              kVariantOption,
              kDeviceOption}),
         {{"tidemark report snapshot.pickle -o report.html", "the page of a recorded run"},
-         {"tidemark report s.yaml --beside s.yaml --set-beside batch=64",
+         {"tidemark report s.yaml --set-beside batch=64",
           "two runs of a scenario, and what differs"},
          {"tidemark report results.sqlite -o report.html", "the page of a sweep"}}};
   }
@@ -56,7 +56,8 @@ class ReportCommand final : public Command {
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
     const std::string& name = args.positional().front();
     if (looks_like_results(name)) {
-      for (const std::string_view option : {"at", "gpu", "set", "variant", "device", "beside"}) {
+      for (const std::string_view option :
+           {"at", "gpu", "set", "variant", "device", "beside", "set-beside", "variant-beside"}) {
         if (args.has(option))
           usage_error("--" + std::string(option),
                       "is for a page on one run; '" + name + "' holds a sweep",
@@ -71,9 +72,10 @@ class ReportCommand final : public Command {
     const RecordingBudget within(name);
     std::vector<std::unique_ptr<Shown>> runs;
     runs.push_back(std::make_unique<Shown>(name, args, scenario_choice(args), err));
-    if (args.has("beside"))
-      runs.push_back(std::make_unique<Shown>(args.value("beside"), args, beside_choice(args), err,
-                                             beside_title(args)));
+    const std::string other = beside_name(args);
+    if (!other.empty())
+      runs.push_back(std::make_unique<Shown>(other, args, beside_choice(args), err,
+                                             beside_title(args, other)));
     std::vector<HtmlReport> pages;
     pages.reserve(runs.size());
     for (const auto& run : runs) pages.push_back(run->page());
@@ -134,12 +136,18 @@ class ReportCommand final : public Command {
     std::vector<SettingRow> settings_;
   };
 
+  /// The other run: the same one where only what differs is given. Empty: there is none.
+  static std::string beside_name(const Arguments& args) {
+    if (args.has("beside")) return args.value("beside");
+    const bool differs = args.has("set-beside") || args.has("variant-beside");
+    return differs ? args.positional().front() : std::string();
+  }
+
   /// "s.yaml with batch=64": the other run, by what it has of its own.
-  static std::string beside_title(const Arguments& args) {
+  static std::string beside_title(const Arguments& args, const std::string& name) {
     std::vector<std::string> own = args.values("set-beside");
     if (args.has("variant-beside")) own.push_back("variant " + args.value("variant-beside"));
-    return args.value("beside") +
-           (own.empty() ? "" : fmt::format(" with {}", fmt::join(own, ", ")));
+    return name + (own.empty() ? "" : fmt::format(" with {}", fmt::join(own, ", ")));
   }
 
   /// The other run's: as the first's, then what is given of it alone.

@@ -92,7 +92,6 @@ class ValidateCommand final : public Command {
          {"tidemark validate s.yaml --against torch --save results", "and keep the results"},
          {"tidemark validate s.yaml --against recorded:results", "with no PyTorch"},
          {"tidemark validate --all --report box.md", "the tables of docs/trust.md for this box"},
-         {"tidemark validate t.tmt --device t4", "a request trace under PyTorch's allocator"},
          {"tidemark validate s.yaml --against snapshot:snapshot.pickle --format html",
           "with a recording of a GPU"}}};
   }

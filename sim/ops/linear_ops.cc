@@ -6,6 +6,7 @@
 
 #include "sim/ops/autocast.h"
 #include "sim/ops/complex_ops.h"
+#include "sim/ops/dispatch_mode.h"
 #include "sim/ops/families.h"
 #include "sim/ops/kernel_shape.h"
 #include "sim/ops/kernels.h"
@@ -473,7 +474,8 @@ Tensor linear(Context& c, Tensor input, Tensor weight, Tensor bias) {
     return c.rules().linear_gives_views ? view(c, product, out) : unsafe_view(c, product, out);
   }
   Tensor product = matmul(c, input, t(c, weight));
-  return bias.defined() ? add_(c, product, bias) : product;
+  if (!bias.defined()) return product;
+  return is_dispatching(c) ? add(c, product, bias) : add_(c, product, bias);
 }
 
 std::span<const OpDef> linear_ops() {

@@ -62,6 +62,13 @@ class CheckFloors(unittest.TestCase):
                          ["sim/torch/attic/a.h:1: no room of floor torch in tools/check_floors.py"])
         self.assertEqual(findings({"sim/torch/CMakeLists.txt": "", "sim/ops/a.cc": ""}), [])
 
+    def test_variables_of_threads_are_compiled_for_any_place(self):
+        text = "int a;\nstatic thread_local int b{};\n"
+        self.assertEqual(findings({"sim/alloc/a.cc": text}),
+                         ["sim/alloc/a.cc:2: thread_local in a file that tidemark_any_place() does not name"])
+        self.assertEqual(findings({"sim/alloc/a.cc": text, "sim/alloc/CMakeLists.txt": "tidemark_any_place(b.cc a.cc)\n"}), [])
+        self.assertEqual(findings({"sim/cli/a.cc": text, "sim/alloc/b.cc": "// thread_local here\n"}), [])
+
     def test_the_tables_have_no_circle(self):
         for table in (check_floors.FLOORS, *check_floors.ROOMS.values()):
             done = set()

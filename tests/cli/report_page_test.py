@@ -176,7 +176,7 @@ class Seen(Written):
         self.assertIn("refused", self.text("#run-0 details"))
 
     def test_two_runs_and_what_differs(self):
-        value = self.show(SCENARIO, "--beside", SCENARIO, "--set-beside", "batch=128")
+        value = self.show(SCENARIO, "--set-beside", "batch=128")
         self.assertIn("with batch=128", self.text("#run-1 h2"))
         rows = dict(value("[...document.querySelectorAll('#difference tbody tr')].map(r => [r.cells[0].textContent, r.cells[3].textContent])"))
         self.assertEqual(rows["parameters at the peak of allocated"], "=")

@@ -105,6 +105,10 @@ class SweepPage(unittest.TestCase):
         page.size(360, 800)
         page.settle()
         self.assertLessEqual(page.value("document.documentElement.scrollWidth"), 360)
+        # A narrow table is pushed aside; its words stay whole, and a head stands above its numbers.
+        self.assertLess(max(page.value("[...document.querySelectorAll('.scroll .row')].map(r => r.offsetHeight)")), 48)
+        heads = page.value("[...document.querySelectorAll('.scroll thead:has(+ tbody .row) th')].slice(0, 2).map(h => getComputedStyle(h).textAlign)")
+        self.assertEqual(heads, ["right", "right"])
         self.assertEqual(page.errors, [])
 
     def test_options_of_one_run_are_refused(self):

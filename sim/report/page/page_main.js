@@ -1,9 +1,8 @@
-/// A table with a caption; `rows` of cells: texts, numbers to be right-aligned, or elements.
+/// A table with a caption; `rows` of cells: texts, numbers to be right-aligned, or elements. A head stands as what is under it.
 function table(caption, heads, rows) {
-  const cell = (tag, content, extra = {}) => el(tag, {...(typeof content === 'number' || /^[−+]?[\d.,]+ ?(B|KiB|MiB|GiB|TiB|%)?$/.test(content) ? {class: 'number'} : {}), ...extra},
-    typeof content === 'number' ? grouped(content) : content);
-  return el('table', {}, el('caption', {}, caption), el('thead', {}, el('tr', {}, ...heads.map(h => el('th', {scope: 'col'}, h)))),
-    el('tbody', {}, ...rows.map(row => el('tr', {}, ...row.map(content => cell('td', content))))));
+  const kind = content => typeof content === 'number' || /^(=|[−+]?[\d.,]+ ?(B|KiB|MiB|GiB|TiB|%)?)$/.test(content) ? {class: 'number'} : {};
+  return el('table', {}, el('caption', {}, caption), el('thead', {}, el('tr', {}, ...heads.map((h, i) => el('th', {scope: 'col', ...(rows[0] && kind(rows[0][i]))}, h)))),
+    el('tbody', {}, ...rows.map(row => el('tr', {}, ...row.map(content => el('td', kind(content), typeof content === 'number' ? grouped(content) : content))))));
 }
 const behind = (name, ...content) => el('details', {}, el('summary', {}, name), ...content);
 const bar = (part, whole, color) => el('span', {class: 'bar', style: `--part:${whole > 0 ? 100 * part / whole : 0}%;--of:${color}`});

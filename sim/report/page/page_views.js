@@ -109,7 +109,7 @@ class Timeline {
       context.stroke();
       context.setLineDash([]);
       context.textAlign = 'left';
-      context.fillText('what the device gives: ' + human(limit), left + 6 * scale, y(limit) - 4 * scale);
+      context.fillText('what the device gives: ' + human(limit), left + 6 * scale, y(limit) + (w < 480 * scale ? 12 : -4) * scale);
     }
     for (const event of failures.slice(0, 200)) {
       const x = this.x(event + 0.5, left, w), base = y(run.reserved[event]), tip = y(run.reserved[event] + run.eventBytes(event));

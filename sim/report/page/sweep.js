@@ -34,7 +34,7 @@ const outcome = i => cells.status[i] === FITS ? human(peak.values[i]) + ' reserv
 const told = i => settings(i).join(', ') + ': ' + outcome(i);
 const command = i => [data.again, ...axes.map((axis, a) => cells.at[a][i] < 0 ? '' : axis.options[cells.at[a][i]])].filter(t => t).join(' ');
 const row = (...of) => el('tr', {}, ...of.map(text => el('td', /^[\d.,]+( |$)/.test(text) ? {class: 'number'} : {}, text)));
-const table = (caption, heads, rows) => el('table', {}, el('caption', {}, caption), el('thead', {}, el('tr', {}, ...heads.map(h => el('th', {scope: 'col'}, h)))), el('tbody', {}, ...rows));
+const table = (caption, heads, rows) => el('table', {}, el('caption', {}, caption), el('thead', {}, el('tr', {}, ...heads.map((h, i) => el('th', {scope: 'col', class: rows[0]?.children[i]?.className ?? ''}, h)))), el('tbody', {}, ...rows));
 const behind = (name, ...content) => el('details', {}, el('summary', {}, name), ...content);
 
 const panel = el('div', {id: 'cell', 'aria-live': 'polite'}, el('p', {class: 'hint'}, 'Choose a field of the map, a point or a row: all of its figures, and the command that makes it again.'));

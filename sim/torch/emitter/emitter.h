@@ -8,6 +8,7 @@
 
 #include "sim/graph/op_graph.h"
 #include "sim/ops/context.h"
+#include "sim/ops/dispatch_mode.h"
 #include "sim/ops/kernel_shape.h"
 #include "sim/program/kernel_details.h"
 #include "sim/program/source.h"
@@ -45,7 +46,10 @@ class Pretender {
 ///
 /// Every request is answered before allocate() returns, since any code may handle a refusal; what
 /// else is asked waits for the next request or question.
-class Emitter final : public ops::Memory, public ops::Recorder, public ops::ShapeTaker {
+class Emitter final : public ops::Memory,
+                      public ops::Recorder,
+                      public ops::ShapeTaker,
+                      public ops::DispatchMode {
  public:
   Emitter(Program& program, Sink& sink);
 
@@ -105,6 +109,9 @@ class Emitter final : public ops::Memory, public ops::Recorder, public ops::Shap
   // ---- ops::ShapeTaker
   [[nodiscard]] bool asks() const override { return details_ != nullptr; }
   void take_shape(const ops::KernelShape& shape) override;
+
+  // ---- ops::DispatchMode
+  [[nodiscard]] bool is_dispatching() const override { return watch_ != nullptr; }
 
   // ---- the loop
   /// From here on the phase is `name`.

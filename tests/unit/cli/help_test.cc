@@ -63,6 +63,19 @@ Examples
 )");
 }
 
+TEST_CASE("options that commands share are named in their helps and explained by a topic") {
+  const std::string run_help = run({"help", "run"}).out;
+  CHECK(run_help.find("Files with all that happened: tidemark help files\n  --events FILE   ") !=
+        std::string::npos);
+  CHECK(run_help.find("write every allocator event") == std::string::npos);
+  const std::string files = run({"help", "files"}).out;
+  CHECK(files.starts_with("Files with all that happened: options of run, replay\n"));
+  CHECK(files.find("write every allocator event") != std::string::npos);
+  CHECK(files.find("--segments FILE") != std::string::npos);
+  CHECK(run({"help", "programs"}).out.find("--packages FOLDER") != std::string::npos);
+  CHECK(topic_help("file").empty());
+}
+
 TEST_CASE("no command is wrong input and shows the help on standard error") {
   const Printed printed = run({});
   CHECK(printed.code == ExitCode::kInput);
@@ -107,6 +120,8 @@ TEST_CASE(
       CHECK(example.command.starts_with("tidemark " + std::string(spec.name)));
     }
     CHECK(std::count(printed.out.begin(), printed.out.end(), '\n') <= 50);
+    const std::string narrow = command_help(spec, {80, false});
+    CHECK(std::count(narrow.begin(), narrow.end(), '\n') <= 50);
     std::size_t begin = 0;
     while (begin < printed.out.size()) {
       const std::size_t end = printed.out.find('\n', begin);
