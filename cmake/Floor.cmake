@@ -27,6 +27,12 @@ function(tidemark_floor name)
   endif()
 endfunction()
 
+# tidemark_alone(a.cc ...): files that are compiled each by itself, where the others of their floor are compiled several at a
+# time (CMAKE_UNITY_BUILD): their names would meet those of others.
+function(tidemark_alone)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # tidemark_any_place(a.cc ...): files that a shared object could not take as they are compiled for a program: those with variables
 # of threads, and those that name variables of the C library. The linker makes both alike in a program.
 function(tidemark_any_place)
@@ -37,6 +43,7 @@ endfunction()
 function(tidemark_test name)
   cmake_parse_arguments(TEST "" "LABEL" "SOURCES;FLOORS;LIBRARIES" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)  # they have helpers of the same names
   foreach(floor IN LISTS TEST_FLOORS)
     target_link_libraries(${name} PRIVATE tidemark::${floor})
   endforeach()

@@ -15,8 +15,6 @@ namespace {
 /// cost 16 GiB.
 constexpr RequestId kDenseIds = RequestId{1} << 26U;
 
-constexpr auto as_signed(Bytes bytes) { return static_cast<std::int64_t>(bytes); }
-
 }  // namespace
 
 CachingAllocator::CachingAllocator(const AllocatorSettings& settings, DeviceMemory& device,

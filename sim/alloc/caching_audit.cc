@@ -12,8 +12,6 @@
 namespace tidemark {
 namespace {
 
-constexpr auto as_signed(Bytes bytes) { return static_cast<std::int64_t>(bytes); }
-
 /// What the books must say of one kind of pool.
 struct Counted {
   std::array<std::int64_t, 5> amounts{};  ///< by Amount

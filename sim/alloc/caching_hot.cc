@@ -33,8 +33,6 @@
 namespace tidemark {
 namespace {
 
-constexpr auto as_signed(Bytes bytes) { return static_cast<std::int64_t>(bytes); }
-
 /// inactive_split leaves expandable blocks out.
 template <Way kWay>
 constexpr bool counts_splits(Block::Flags flags) {

@@ -10,11 +10,7 @@
 // #7, #11, #14).
 
 namespace tidemark {
-namespace {
-
-constexpr auto as_signed(Bytes bytes) { return static_cast<std::int64_t>(bytes); }
-
-}  // namespace
+namespace {}  // namespace
 
 bool CachingAllocator::serve_with_new_memory(Request& request) {
   if (counts_searches_) collect_garbage();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "sim/base/bytes.h"
 
 namespace tidemark {
@@ -15,5 +17,8 @@ inline constexpr Bytes kDefaultLargeSegmentBytes = 20 * kMiB;
 /// From here a request is refused unseen.
 inline constexpr Bytes kHugeRequestBytes = Bytes{1} << 60;
 inline constexpr Bytes kUnlimitedBytes = ~Bytes{0};
+
+/// For sums that go down too.
+constexpr std::int64_t as_signed(Bytes bytes) { return static_cast<std::int64_t>(bytes); }
 
 }  // namespace tidemark

@@ -42,9 +42,9 @@ struct Field {
   std::size_t column = 1;
 };
 
-class Reader {
+class EventsReader {
  public:
-  Reader(std::string_view text, std::string_view name) : rest_(text), name_(name) {}
+  EventsReader(std::string_view text, std::string_view name) : rest_(text), name_(name) {}
 
   EventTable read() {
     if (!next_line()) {
@@ -237,7 +237,7 @@ class Reader {
 }  // namespace
 
 EventTable read_events_csv(std::string_view text, std::string_view name) {
-  return Reader(text, name).read();
+  return EventsReader(text, name).read();
 }
 
 void append_csv_field(std::string_view text, std::string& out) {

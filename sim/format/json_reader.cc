@@ -12,9 +12,9 @@ namespace {
 
 constexpr int kDeepest = 64;
 
-class Reader {
+class JsonReader {
  public:
-  Reader(std::string_view text, std::string_view name) : text_(text), name_(name) {}
+  JsonReader(std::string_view text, std::string_view name) : text_(text), name_(name) {}
 
   JsonValue document() {
     JsonValue value = read_value(0);
@@ -249,7 +249,7 @@ const JsonValue* JsonValue::find(std::string_view key) const {
 }
 
 JsonValue read_json(std::string_view text, std::string_view name) {
-  return Reader(text, name).document();
+  return JsonReader(text, name).document();
 }
 
 }  // namespace tidemark

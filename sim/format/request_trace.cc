@@ -47,9 +47,9 @@ class LiveIds {
   std::unordered_set<RequestId> far_;
 };
 
-class Reader {
+class TraceReader {
  public:
-  Reader(ByteSource& source, std::string_view name) : source_(source), name_(name) {}
+  TraceReader(ByteSource& source, std::string_view name) : source_(source), name_(name) {}
 
   RequestTrace read() {
     std::vector<char> buffer(kBufferBytes);
@@ -293,7 +293,7 @@ class Reader {
 }  // namespace
 
 RequestTrace read_request_trace(ByteSource& source, std::string_view name) {
-  return Reader(source, name).read();
+  return TraceReader(source, name).read();
 }
 
 RequestTrace read_request_trace_file(const std::string& path) {

@@ -9,7 +9,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "docs/rules/pointwise.md#2";
+constexpr std::string_view kArithmeticTableSource = "docs/rules/pointwise.md#2";
 
 std::string_view rounding(const Arguments& a, std::size_t i) {
   if (a.is_none(i)) return {};
@@ -76,71 +76,72 @@ std::span<const OpDef> arithmetic_ops() {
        [](Arguments& a) -> OpResult {
          return add(a.context(), a.operand(0), a.operand(1), a.number(2));
        },
-       kSource},
+       kArithmeticTableSource},
       {"add_(Tensor input, operand other, *, number alpha=1)", "method",
        [](Arguments& a) -> OpResult {
          return add_(a.context(), a.tensor(0), a.operand(1), a.number(2));
        },
-       kSource},
+       kArithmeticTableSource},
       {"sub(operand input, operand other, *, number alpha=1)", "torch method",
        [](Arguments& a) -> OpResult {
          return sub(a.context(), a.operand(0), a.operand(1), a.number(2));
        },
-       kSource},
+       kArithmeticTableSource},
       {"subtract(operand input, operand other, *, number alpha=1)", "torch method",
        [](Arguments& a) -> OpResult {
          return sub(a.context(), a.operand(0), a.operand(1), a.number(2));
        },
-       kSource},
+       kArithmeticTableSource},
       {"rsub(Tensor input, operand other, *, number alpha=1)", "torch method",
        [](Arguments& a) -> OpResult {
          return sub(a.context(), a.operand(1), a.operand(0), a.number(2));
        },
-       kSource},
+       kArithmeticTableSource},
       {"sub_(Tensor input, operand other, *, number alpha=1)", "method",
        [](Arguments& a) -> OpResult {
          return sub_(a.context(), a.tensor(0), a.operand(1), a.number(2));
        },
-       kSource},
+       kArithmeticTableSource},
       {"div(operand input, operand other, *, str? rounding_mode=None)", "torch method",
        [](Arguments& a) -> OpResult {
          return div(a.context(), a.operand(0), a.operand(1), rounding(a, 2));
        },
-       kSource},
+       kArithmeticTableSource},
       {"divide(operand input, operand other, *, str? rounding_mode=None)", "torch method",
        [](Arguments& a) -> OpResult {
          return div(a.context(), a.operand(0), a.operand(1), rounding(a, 2));
        },
-       kSource},
+       kArithmeticTableSource},
       {"true_divide(operand input, operand other)", "torch method",
        [](Arguments& a) -> OpResult { return div(a.context(), a.operand(0), a.operand(1)); },
-       kSource},
+       kArithmeticTableSource},
       {"div_(Tensor input, operand other, *, str? rounding_mode=None)", "method",
        [](Arguments& a) -> OpResult {
          return div_(a.context(), a.tensor(0), a.operand(1), rounding(a, 2));
        },
-       kSource},
+       kArithmeticTableSource},
       {"__rtruediv__(Tensor input, operand other)", "method",
        [](Arguments& a) -> OpResult {
          return mul(a.context(), unary(a.context(), "reciprocal", a.tensor(0)), a.operand(1));
        },
-       kSource},
+       kArithmeticTableSource},
       {"__rfloordiv__(Tensor input, operand other)", "method",
        [](Arguments& a) -> OpResult {
          return binary(a.context(), "floor_divide", a.operand(1), a.operand(0));
        },
-       kSource},
+       kArithmeticTableSource},
       {"__rmod__(Tensor input, operand other)", "method",
        [](Arguments& a) -> OpResult {
          return binary(a.context(), "remainder", a.operand(1), a.operand(0));
        },
-       kSource},
+       kArithmeticTableSource},
       {"__abs__(Tensor input)", "method",
-       [](Arguments& a) -> OpResult { return unary(a.context(), "abs", a.tensor(0)); }, kSource},
+       [](Arguments& a) -> OpResult { return unary(a.context(), "abs", a.tensor(0)); },
+       kArithmeticTableSource},
       {"__rpow__(Tensor input, operand other)", "method",
-       [](Arguments& a) -> OpResult { return power(a, 1, 0); }, kSource},
+       [](Arguments& a) -> OpResult { return power(a, 1, 0); }, kArithmeticTableSource},
       {"pow(operand input, operand exponent)", "torch method",
-       [](Arguments& a) -> OpResult { return power(a, 0, 1); }, kSource},
+       [](Arguments& a) -> OpResult { return power(a, 0, 1); }, kArithmeticTableSource},
       {"float_power(Tensor input, operand exponent)", "torch method",
        [](Arguments& a) -> OpResult {
          Context& c = a.context();
@@ -150,7 +151,7 @@ std::span<const OpDef> arithmetic_ops() {
          return a.is_tensor(1) ? pow_tensors(c, base, exponent)
                                : pow(c, base, exponent, a.number(1));
        },
-       kSource},
+       kArithmeticTableSource},
       {"float_power_(Tensor input, operand exponent)", "method",
        [](Arguments& a) -> OpResult {
          Context& c = a.context();
@@ -164,13 +165,13 @@ std::span<const OpDef> arithmetic_ops() {
          return a.is_tensor(1) ? pow_tensors_(c, self, to(c, a.tensor(1), ScalarType::kFloat64))
                                : pow_(c, self, a.operand(1), a.number(1));
        },
-       kSource},
+       kArithmeticTableSource},
       {"pow_(Tensor input, operand exponent)", "method",
        [](Arguments& a) -> OpResult {
          return a.is_tensor(1) ? pow_tensors_(a.context(), a.tensor(0), a.tensor(1))
                                : pow_(a.context(), a.tensor(0), a.operand(1), a.number(1));
        },
-       kSource},
+       kArithmeticTableSource},
       {"xlogy(operand input, operand other)", "torch method",
        [](Arguments& a) -> OpResult {
          if (!a.is_tensor(0)) return xlogy_of_number(a.context(), a.operand(0), a.tensor(1));
@@ -179,13 +180,13 @@ std::span<const OpDef> arithmetic_ops() {
          }
          return binary(a.context(), "xlogy", a.tensor(0), a.tensor(1));
        },
-       kSource},
+       kArithmeticTableSource},
       {"xlogy_(Tensor input, operand other)", "torch method",
        [](Arguments& a) -> OpResult {
          return a.is_tensor(1) ? binary_(a.context(), "xlogy", a.tensor(0), a.tensor(1))
                                : xlogy_(a.context(), a.tensor(0), a.operand(1), a.number(1));
        },
-       kSource},
+       kArithmeticTableSource},
       {"special_xlog1py(operand input, operand other)", "torch",
        [](Arguments& a) -> OpResult {
          if (!a.is_tensor(0)) return xlog1py_of_number(a.context(), a.operand(0), a.tensor(1));
@@ -194,94 +195,102 @@ std::span<const OpDef> arithmetic_ops() {
          }
          return binary(a.context(), "special_xlog1py", a.tensor(0), a.tensor(1));
        },
-       kSource},
+       kArithmeticTableSource},
       {"ldexp(Tensor input, Tensor other)", "torch method",
        [](Arguments& a) -> OpResult { return ldexp(a.context(), a.tensor(0), a.tensor(1)); },
-       kSource},
+       kArithmeticTableSource},
       {"ldexp_(Tensor input, Tensor other)", "method",
        [](Arguments& a) -> OpResult { return ldexp_(a.context(), a.tensor(0), a.tensor(1)); },
-       kSource},
+       kArithmeticTableSource},
       {"polygamma(int n, Tensor input)", "torch",
-       [](Arguments& a) -> OpResult { return polygamma(a.context(), a.tensor(1)); }, kSource},
+       [](Arguments& a) -> OpResult { return polygamma(a.context(), a.tensor(1)); },
+       kArithmeticTableSource},
       {"polygamma(Tensor input, int n)", "method",
-       [](Arguments& a) -> OpResult { return polygamma(a.context(), a.tensor(0)); }, kSource},
+       [](Arguments& a) -> OpResult { return polygamma(a.context(), a.tensor(0)); },
+       kArithmeticTableSource},
       {"where(Tensor condition, operand input, operand other)", "torch",
        [](Arguments& a) -> OpResult {
          const Tensor self = where_operand(a, 1, 2);
          const Tensor other = where_operand(a, 2, 1);
          return where(a.context(), a.tensor(0), self, other);
        },
-       kSource},
+       kArithmeticTableSource},
       {"where(Tensor input, Tensor condition, operand other)", "method",
        [](Arguments& a) -> OpResult {
          const Tensor other = where_operand(a, 2, 0);
          return where(a.context(), a.tensor(1), a.tensor(0), other);
        },
-       kSource},
+       kArithmeticTableSource},
       {"masked_fill(Tensor input, Tensor mask, operand value)", "torch method",
        [](Arguments& a) -> OpResult {
          return masked_fill(a.context(), a.tensor(0), a.tensor(1), a.operand(2));
        },
-       kSource},
+       kArithmeticTableSource},
       {"masked_fill_(Tensor input, Tensor mask, operand value)", "method",
        [](Arguments& a) -> OpResult {
          return masked_fill_(a.context(), a.tensor(0), a.tensor(1), a.operand(2));
        },
-       kSource},
+       kArithmeticTableSource},
       {"clamp(Tensor input, operand? min=None, operand? max=None)", "torch method",
-       [](Arguments& a) -> OpResult { return clamped(a, false); }, kSource},
+       [](Arguments& a) -> OpResult { return clamped(a, false); }, kArithmeticTableSource},
       {"clip(Tensor input, operand? min=None, operand? max=None)", "torch method",
-       [](Arguments& a) -> OpResult { return clamped(a, false); }, kSource},
+       [](Arguments& a) -> OpResult { return clamped(a, false); }, kArithmeticTableSource},
       {"clamp_(Tensor input, operand? min=None, operand? max=None)", "torch method",
-       [](Arguments& a) -> OpResult { return clamped(a, true); }, kSource},
+       [](Arguments& a) -> OpResult { return clamped(a, true); }, kArithmeticTableSource},
       {"clamp_min(Tensor input, number min)", "torch method",
-       [](Arguments& a) -> OpResult { return clamp_min(a.context(), a.tensor(0)); }, kSource},
+       [](Arguments& a) -> OpResult { return clamp_min(a.context(), a.tensor(0)); },
+       kArithmeticTableSource},
       {"clamp_min_(Tensor input, number min)", "torch method",
-       [](Arguments& a) -> OpResult { return clamp_min_(a.context(), a.tensor(0)); }, kSource},
+       [](Arguments& a) -> OpResult { return clamp_min_(a.context(), a.tensor(0)); },
+       kArithmeticTableSource},
       {"clamp_max(Tensor input, number max)", "torch method",
-       [](Arguments& a) -> OpResult { return clamp_min(a.context(), a.tensor(0)); }, kSource},
+       [](Arguments& a) -> OpResult { return clamp_min(a.context(), a.tensor(0)); },
+       kArithmeticTableSource},
       {"clamp_max_(Tensor input, number max)", "torch method",
-       [](Arguments& a) -> OpResult { return clamp_min_(a.context(), a.tensor(0)); }, kSource},
+       [](Arguments& a) -> OpResult { return clamp_min_(a.context(), a.tensor(0)); },
+       kArithmeticTableSource},
       {"lerp(Tensor input, Tensor end, operand weight)", "torch method",
        [](Arguments& a) -> OpResult {
          return lerp(a.context(), a.tensor(0), a.tensor(1), a.operand(2));
        },
-       kSource},
+       kArithmeticTableSource},
       {"lerp_(Tensor input, Tensor end, operand weight)", "method",
        [](Arguments& a) -> OpResult {
          return lerp_(a.context(), a.tensor(0), a.tensor(1), a.operand(2));
        },
-       kSource},
+       kArithmeticTableSource},
       {"addcmul(Tensor input, Tensor tensor1, Tensor tensor2, *, number value=1)", "torch method",
        [](Arguments& a) -> OpResult {
          return addcmul(a.context(), a.tensor(0), a.tensor(1), a.tensor(2));
        },
-       kSource},
+       kArithmeticTableSource},
       {"addcmul_(Tensor input, Tensor tensor1, Tensor tensor2, *, number value=1)", "method",
        [](Arguments& a) -> OpResult {
          return addcmul_(a.context(), a.tensor(0), a.tensor(1), a.tensor(2));
        },
-       kSource},
+       kArithmeticTableSource},
       {"addcdiv(Tensor input, Tensor tensor1, Tensor tensor2, *, number value=1)", "torch method",
        [](Arguments& a) -> OpResult {
          return addcdiv(a.context(), a.tensor(0), a.tensor(1), a.tensor(2));
        },
-       kSource},
+       kArithmeticTableSource},
       {"addcdiv_(Tensor input, Tensor tensor1, Tensor tensor2, *, number value=1)", "method",
        [](Arguments& a) -> OpResult {
          return addcdiv_(a.context(), a.tensor(0), a.tensor(1), a.tensor(2));
        },
-       kSource},
+       kArithmeticTableSource},
       {"atan2(Tensor input, Tensor other)", "torch method",
        [](Arguments& a) -> OpResult { return atan2(a.context(), a.tensor(0), a.tensor(1)); },
-       kSource},
+       kArithmeticTableSource},
       {"atan2_(Tensor input, Tensor other)", "method",
        [](Arguments& a) -> OpResult { return atan2_(a.context(), a.tensor(0), a.tensor(1)); },
-       kSource},
+       kArithmeticTableSource},
       {"isinf(Tensor input)", "torch method",
-       [](Arguments& a) -> OpResult { return isinf(a.context(), a.tensor(0)); }, kSource},
+       [](Arguments& a) -> OpResult { return isinf(a.context(), a.tensor(0)); },
+       kArithmeticTableSource},
       {"isfinite(Tensor input)", "torch method",
-       [](Arguments& a) -> OpResult { return isfinite(a.context(), a.tensor(0)); }, kSource},
+       [](Arguments& a) -> OpResult { return isfinite(a.context(), a.tensor(0)); },
+       kArithmeticTableSource},
   };
   return kOps;
 }

@@ -13,7 +13,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "docs/rules/shapes.md#2";
+constexpr std::string_view kArrangeOpsSource = "docs/rules/shapes.md#2";
 constexpr std::string_view kDrawn = "docs/rules/shapes.md#6";
 
 /// One kernel whose gradient is the same kernel on the gradient: flip, roll, tril, triu.
@@ -200,22 +200,23 @@ std::span<const OpDef> arrange_ops() {
          for (const std::int64_t d : a.dims(1)) wrap_dim(d, a.tensor(0).dim());
          return rearranged(a.context(), "flip", "FlipBackward0", a.tensor(0), true);
        },
-       kSource},
-      {"roll(Tensor input, int[] shifts, int[]? dims=None)", "torch method", roll, kSource},
-      {"tril(Tensor input, int diagonal=0)", "torch method", triangle<true>, kSource},
-      {"triu(Tensor input, int diagonal=0)", "torch method", triangle<false>, kSource},
-      {"tril_(Tensor input, int diagonal=0)", "method", triangle_<true>, kSource},
-      {"triu_(Tensor input, int diagonal=0)", "method", triangle_<false>, kSource},
+       kArrangeOpsSource},
+      {"roll(Tensor input, int[] shifts, int[]? dims=None)", "torch method", roll,
+       kArrangeOpsSource},
+      {"tril(Tensor input, int diagonal=0)", "torch method", triangle<true>, kArrangeOpsSource},
+      {"triu(Tensor input, int diagonal=0)", "torch method", triangle<false>, kArrangeOpsSource},
+      {"tril_(Tensor input, int diagonal=0)", "method", triangle_<true>, kArrangeOpsSource},
+      {"triu_(Tensor input, int diagonal=0)", "method", triangle_<false>, kArrangeOpsSource},
       {"repeat(Tensor input, int[] *repeats)", "method",
        [](Arguments& a) -> OpResult { return repeat(a.context(), a.tensor(0), a.dims(1)); },
-       kSource},
+       kArrangeOpsSource},
       {"tile(Tensor input, int[] *dims)", "torch method",
        [](Arguments& a) -> OpResult {
          Dims repeats = a.dims(1);
          while (repeats.size() < a.tensor(0).sizes().size()) repeats.insert(0, 1);
          return repeat(a.context(), a.tensor(0), repeats);
        },
-       kSource},
+       kArrangeOpsSource},
       {"multinomial(Tensor input, int num_samples, bool replacement=False, *, generator? "
        "generator=None)",
        "torch method", multinomial, kDrawn},
@@ -239,13 +240,13 @@ std::span<const OpDef> arrange_ops() {
        [](Arguments& a) -> OpResult {
          return OpResult::tuple(meshgrid(a.context(), a.tensors(0), a.text(1) == "xy"));
        },
-       kSource},
+       kArrangeOpsSource},
       {"meshgrid(Tensor a, Tensor b, *, str indexing='ij')", "torch",
        [](Arguments& a) -> OpResult {
          return OpResult::tuple(
              meshgrid(a.context(), {a.tensor(0), a.tensor(1)}, a.text(2) == "xy"));
        },
-       kSource},
+       kArrangeOpsSource},
   };
   return kOps;
 }

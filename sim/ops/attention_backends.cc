@@ -5,13 +5,11 @@
 #include <cmath>
 
 #include "sim/ops/releases.h"
+#include "sim/ops/rounding.h"
 
 namespace tidemark::ops {
 
 namespace {
-
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-constexpr std::int64_t round_up(std::int64_t a, std::int64_t to) { return ceil_div(a, to) * to; }
 
 /// The last dimension of each is dense; one of one element counts as dense, but not a mask's.
 /// Source: sdp_utils_cpp.h, check_last_dim_stride_equals_1_dense.

@@ -13,13 +13,12 @@
 #include "sim/ops/pointwise_ops.h"
 #include "sim/ops/reduction_ops.h"
 #include "sim/ops/releases.h"
+#include "sim/ops/rounding.h"
 #include "sim/ops/shape_ops.h"
 
 namespace tidemark::ops {
 
 namespace {
-
-constexpr std::int64_t round_up(std::int64_t a, std::int64_t to) { return (a + to - 1) / to * to; }
 
 void launch(Context& c, const Tensor& query, const Tensor& key, int products) {
   const std::uint64_t flops = 2 * static_cast<std::uint64_t>(products) *

@@ -9,6 +9,7 @@
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/releases.h"
+#include "sim/ops/rounding.h"
 #include "sim/ops/shape_ops.h"
 
 namespace tidemark::ops {
@@ -32,7 +33,6 @@ std::int64_t floor_power_of_two(std::int64_t x) {
   while (p * 2 <= x) p *= 2;
   return p;
 }
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// Column sums over blocks of rows: where the rows need several blocks their parts meet in memory.
 /// Source: at::native::flexible_launch_configs with a cooperative grid.
@@ -334,7 +334,7 @@ Tensor instance_norm(Context& c, const Tensor& given, const Tensor& weight, cons
 }
 
 std::span<const OpDef> batch_norm_ops() {
-  static constexpr std::string_view kSource = "docs/rules/normalisation.md#1";
+  static constexpr std::string_view kBatchNormOpsSource = "docs/rules/normalisation.md#1";
   static constexpr OpDef kOps[] = {
       {"batch_norm(Tensor input, Tensor? running_mean, Tensor? running_var, Tensor? weight=None, "
        "Tensor? bias=None, bool training=False, number momentum=0.1, number eps=1e-5)",
@@ -344,7 +344,7 @@ std::span<const OpDef> batch_norm_ops() {
                            a.optional_tensor(1), a.optional_tensor(2), a.flag(5), a.number(6),
                            a.number(7));
        },
-       kSource},
+       kBatchNormOpsSource},
       {"instance_norm(Tensor input, Tensor? running_mean=None, Tensor? running_var=None, Tensor? "
        "weight=None, Tensor? bias=None, bool use_input_stats=True, number momentum=0.1, number "
        "eps=1e-5)",
@@ -354,7 +354,7 @@ std::span<const OpDef> batch_norm_ops() {
                               a.optional_tensor(1), a.optional_tensor(2), a.flag(5), a.number(6),
                               a.number(7));
        },
-       kSource},
+       kBatchNormOpsSource},
   };
   return kOps;
 }

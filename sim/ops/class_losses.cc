@@ -11,7 +11,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "docs/rules/losses.md#5";
+constexpr std::string_view kClassLossesSource = "docs/rules/losses.md#5";
 
 /// multi_margin_loss: the loss of each row, summed by a second kernel.
 Tensor multi_margin_loss(Context& c, Tensor self, const Tensor& target, double p, Tensor weight,
@@ -206,7 +206,7 @@ std::span<const OpDef> class_losses() {
          return multi_margin_loss(a.context(), a.tensor(0), a.tensor(1), a.number(2),
                                   a.optional_tensor(4), reduction_from(reduction_name(a, 5, 6, 7)));
        },
-       kSource},
+       kClassLossesSource},
       {"multilabel_margin_loss(Tensor input, Tensor target, bool? size_average=None, bool? "
        "reduce=None, str reduction='mean')",
        "F",
@@ -214,7 +214,7 @@ std::span<const OpDef> class_losses() {
          return multilabel_margin_loss(a.context(), a.tensor(0), a.tensor(1),
                                        reduction_from(reduction_name(a, 2, 3, 4)));
        },
-       kSource},
+       kClassLossesSource},
       {"soft_margin_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, "
        "str reduction='mean')",
        "F",
@@ -222,18 +222,18 @@ std::span<const OpDef> class_losses() {
          return soft_margin_loss(a.context(), a.tensor(0), a.tensor(1),
                                  reduction_from(reduction_name(a, 2, 3, 4)));
        },
-       kSource},
+       kClassLossesSource},
       {"_ctc_loss(Tensor log_probs, Tensor targets, int longest_target, bool zero_infinity)",
        "torch",
        [](Arguments& a) -> OpResult {
          return ctc_loss_kernel(a.context(), a.tensor(0), a.tensor(1), a.integer(2), a.flag(3));
        },
-       kSource},
+       kClassLossesSource},
       {"_cudnn_ctc_loss(Tensor log_probs, bool zero_infinity)", "torch",
        [](Arguments& a) -> OpResult {
          return cudnn_ctc_loss_kernel(a.context(), a.tensor(0), a.flag(1));
        },
-       kSource},
+       kClassLossesSource},
   };
   return kOps;
 }

@@ -100,7 +100,7 @@ void check_takes_conjugates(std::string_view name, const Tensor& x) {
 
 namespace {
 
-constexpr std::string_view kSource = "docs/rules/pointwise.md#5";
+constexpr std::string_view kComplexOpsSource = "docs/rules/pointwise.md#5";
 
 /// Two real tensors beside each other.
 Tensor complex(Context& c, const Tensor& real, const Tensor& imag) {
@@ -211,24 +211,29 @@ std::span<const OpDef> complex_ops() {
   static constexpr OpDef kOps[] = {
       {"complex(Tensor real, Tensor imag)", "torch",
        [](Arguments& a) -> OpResult { return complex(a.context(), a.tensor(0), a.tensor(1)); },
-       kSource},
+       kComplexOpsSource},
       {"polar(Tensor abs, Tensor angle)", "torch",
        [](Arguments& a) -> OpResult { return polar(a.context(), a.tensor(0), a.tensor(1)); },
-       kSource},
+       kComplexOpsSource},
       {"view_as_real(Tensor input)", "torch",
-       [](Arguments& a) -> OpResult { return view_as_real(a.context(), a.tensor(0)); }, kSource},
+       [](Arguments& a) -> OpResult { return view_as_real(a.context(), a.tensor(0)); },
+       kComplexOpsSource},
       {"view_as_complex(Tensor input)", "torch",
-       [](Arguments& a) -> OpResult { return view_as_complex(a.context(), a.tensor(0)); }, kSource},
+       [](Arguments& a) -> OpResult { return view_as_complex(a.context(), a.tensor(0)); },
+       kComplexOpsSource},
       {"real(Tensor input)", "torch",
-       [](Arguments& a) -> OpResult { return part(a.context(), a.tensor(0), 0); }, kSource},
+       [](Arguments& a) -> OpResult { return part(a.context(), a.tensor(0), 0); },
+       kComplexOpsSource},
       {"imag(Tensor input)", "torch",
-       [](Arguments& a) -> OpResult { return part(a.context(), a.tensor(0), 1); }, kSource},
+       [](Arguments& a) -> OpResult { return part(a.context(), a.tensor(0), 1); },
+       kComplexOpsSource},
       {"conj(Tensor input)", "torch method",
-       [](Arguments& a) -> OpResult { return conj(a.context(), a.tensor(0)); }, kSource},
+       [](Arguments& a) -> OpResult { return conj(a.context(), a.tensor(0)); }, kComplexOpsSource},
       {"resolve_conj(Tensor input)", "torch method",
-       [](Arguments& a) -> OpResult { return resolve_conj(a.context(), a.tensor(0)); }, kSource},
+       [](Arguments& a) -> OpResult { return resolve_conj(a.context(), a.tensor(0)); },
+       kComplexOpsSource},
       {"angle(Tensor input)", "torch method",
-       [](Arguments& a) -> OpResult { return angle(a.context(), a.tensor(0)); }, kSource},
+       [](Arguments& a) -> OpResult { return angle(a.context(), a.tensor(0)); }, kComplexOpsSource},
   };
   return kOps;
 }

@@ -13,7 +13,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "docs/rules/shapes.md#4";
+constexpr std::string_view kCompositeOpsSource = "docs/rules/shapes.md#4";
 
 // ---- joining tensors of few dimensions
 
@@ -262,55 +262,60 @@ OpResult flip_along(Arguments& a, std::int64_t least) {
 
 std::span<const OpDef> composite_ops() {
   static constexpr OpDef kOps[] = {
-      {"hstack(Tensor[] tensors)", "torch", hstack, kSource},
-      {"vstack(Tensor[] tensors)", "torch", lifted_stack<kTo2d, 0>, kSource},
-      {"row_stack(Tensor[] tensors)", "torch", lifted_stack<kTo2d, 0>, kSource},
-      {"dstack(Tensor[] tensors)", "torch", lifted_stack<kTo3d, 2>, kSource},
-      {"column_stack(Tensor[] tensors)", "torch", column_stack, kSource},
+      {"hstack(Tensor[] tensors)", "torch", hstack, kCompositeOpsSource},
+      {"vstack(Tensor[] tensors)", "torch", lifted_stack<kTo2d, 0>, kCompositeOpsSource},
+      {"row_stack(Tensor[] tensors)", "torch", lifted_stack<kTo2d, 0>, kCompositeOpsSource},
+      {"dstack(Tensor[] tensors)", "torch", lifted_stack<kTo3d, 2>, kCompositeOpsSource},
+      {"column_stack(Tensor[] tensors)", "torch", column_stack, kCompositeOpsSource},
       {"concatenate(Tensor[] tensors, int dim=0)", "torch",
        [](Arguments& a) -> OpResult { return cat(a.context(), a.tensors(0), a.integer(1)); },
-       kSource},
-      {"atleast_1d(Tensor input)", "torch", lift_one<at_least_1d>, kSource},
-      {"atleast_2d(Tensor input)", "torch", lift_one<at_least_2d>, kSource},
-      {"atleast_3d(Tensor input)", "torch", lift_one<at_least_3d>, kSource},
+       kCompositeOpsSource},
+      {"atleast_1d(Tensor input)", "torch", lift_one<at_least_1d>, kCompositeOpsSource},
+      {"atleast_2d(Tensor input)", "torch", lift_one<at_least_2d>, kCompositeOpsSource},
+      {"atleast_3d(Tensor input)", "torch", lift_one<at_least_3d>, kCompositeOpsSource},
       {"movedim(Tensor input, int[] source, int[] destination)", "torch method", movedim_of,
-       kSource},
+       kCompositeOpsSource},
       {"moveaxis(Tensor input, int[] source, int[] destination)", "torch method", movedim_of,
-       kSource},
-      {"swapdims(Tensor input, int dim0, int dim1)", "torch method", swapped, kSource},
-      {"adjoint(Tensor input)", "torch method", adjoint, kSource},
+       kCompositeOpsSource},
+      {"swapdims(Tensor input, int dim0, int dim1)", "torch method", swapped, kCompositeOpsSource},
+      {"adjoint(Tensor input)", "torch method", adjoint, kCompositeOpsSource},
       {"ravel(Tensor input)", "torch method",
        [](Arguments& a) -> OpResult {
          const Tensor dense = contiguous(a.context(), a.tensor(0), MemoryFormat::kContiguous);
          return view(a.context(), dense, Dims{-1});
        },
-       kSource},
+       kCompositeOpsSource},
       {"positive(Tensor input)", "torch method",
-       [](Arguments& a) -> OpResult { return a.tensor(0); }, kSource},
+       [](Arguments& a) -> OpResult { return a.tensor(0); }, kCompositeOpsSource},
       {"diagonal(Tensor input, int offset=0, int dim1=0, int dim2=1)", "torch method",
        [](Arguments& a) -> OpResult {
          return diagonal(a.context(), a.tensor(0), a.integer(1), a.integer(2), a.integer(3));
        },
-       kSource},
+       kCompositeOpsSource},
       {"diag_embed(Tensor input, int offset=0, int dim1=-2, int dim2=-1)", "torch method",
        [](Arguments& a) -> OpResult {
          return diag_embed(a.context(), a.tensor(0), a.integer(1), a.integer(2), a.integer(3));
        },
-       kSource},
-      {"diag(Tensor input, int diagonal=0)", "torch method", diag, kSource},
-      {"diagflat(Tensor input, int offset=0)", "torch method", diagflat, kSource},
+       kCompositeOpsSource},
+      {"diag(Tensor input, int diagonal=0)", "torch method", diag, kCompositeOpsSource},
+      {"diagflat(Tensor input, int offset=0)", "torch method", diagflat, kCompositeOpsSource},
       {"tensor_split(Tensor input, int sections, int dim=0)", "torch method", split_evenly,
-       kSource},
-      {"tensor_split(Tensor input, int[] indices, int dim=0)", "torch method", split_at, kSource},
-      {"hsplit(Tensor input, int sections)", "torch method", split_evenly_along<1>, kSource},
-      {"vsplit(Tensor input, int sections)", "torch method", split_evenly_along<0>, kSource},
-      {"dsplit(Tensor input, int sections)", "torch method", split_evenly_along<2>, kSource},
-      {"broadcast_tensors(Tensor[] *tensors)", "torch", broadcast_tensors, kSource},
-      {"rot90(Tensor input, int k=1, int[] dims=[0, 1])", "torch method", rot90, kSource},
+       kCompositeOpsSource},
+      {"tensor_split(Tensor input, int[] indices, int dim=0)", "torch method", split_at,
+       kCompositeOpsSource},
+      {"hsplit(Tensor input, int sections)", "torch method", split_evenly_along<1>,
+       kCompositeOpsSource},
+      {"vsplit(Tensor input, int sections)", "torch method", split_evenly_along<0>,
+       kCompositeOpsSource},
+      {"dsplit(Tensor input, int sections)", "torch method", split_evenly_along<2>,
+       kCompositeOpsSource},
+      {"broadcast_tensors(Tensor[] *tensors)", "torch", broadcast_tensors, kCompositeOpsSource},
+      {"rot90(Tensor input, int k=1, int[] dims=[0, 1])", "torch method", rot90,
+       kCompositeOpsSource},
       {"fliplr(Tensor input)", "torch method",
-       [](Arguments& a) -> OpResult { return flip_along(a, 2); }, kSource},
+       [](Arguments& a) -> OpResult { return flip_along(a, 2); }, kCompositeOpsSource},
       {"flipud(Tensor input)", "torch method",
-       [](Arguments& a) -> OpResult { return flip_along(a, 1); }, kSource},
+       [](Arguments& a) -> OpResult { return flip_along(a, 1); }, kCompositeOpsSource},
   };
   return kOps;
 }

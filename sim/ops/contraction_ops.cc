@@ -469,22 +469,22 @@ Tensor bilinear(Context& c, Tensor input1, Tensor input2, Tensor weight, Tensor 
 }
 
 std::span<const OpDef> contraction_ops() {
-  static constexpr std::string_view kSource = "docs/rules/products.md#2";
+  static constexpr std::string_view kContractionOpsSource = "docs/rules/products.md#2";
   static constexpr OpDef kOps[] = {
       {"einsum(str equation, Tensor[] *operands)", "torch",
        [](Arguments& a) -> OpResult { return einsum(a.context(), a.text(0), a.tensors(1)); },
-       kSource},
+       kContractionOpsSource},
       {"outer(Tensor input, Tensor vec2)", "torch method",
        [](Arguments& a) -> OpResult { return outer(a.context(), a.tensor(0), a.tensor(1)); },
-       kSource},
+       kContractionOpsSource},
       {"ger(Tensor input, Tensor vec2)", "torch method",
        [](Arguments& a) -> OpResult { return outer(a.context(), a.tensor(0), a.tensor(1)); },
-       kSource},
+       kContractionOpsSource},
       {"bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None)", "F",
        [](Arguments& a) -> OpResult {
          return bilinear(a.context(), a.tensor(0), a.tensor(1), a.tensor(2), a.optional_tensor(3));
        },
-       kSource},
+       kContractionOpsSource},
   };
   return kOps;
 }

@@ -128,35 +128,35 @@ OpResult run_transposed(Arguments& a) {
 }  // namespace
 
 std::span<const OpDef> convolution_ops() {
-  static constexpr std::string_view kSource = "docs/rules/convolution.md#2, #4";
+  static constexpr std::string_view kConvolutionOpsSource = "docs/rules/convolution.md#2, #4";
   static constexpr OpDef kOps[] = {
       {"conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, "
        "int[1] dilation=1, int groups=1)",
-       "torch F", run_plain<1>, kSource},
+       "torch F", run_plain<1>, kConvolutionOpsSource},
       {"conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str "
        "padding='valid', int[1] dilation=1, int groups=1)",
-       "torch F", run_named<1>, kSource},
+       "torch F", run_named<1>, kConvolutionOpsSource},
       {"conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, "
        "int[2] dilation=1, int groups=1)",
-       "torch F", run_plain<2>, kSource},
+       "torch F", run_plain<2>, kConvolutionOpsSource},
       {"conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str "
        "padding='valid', int[2] dilation=1, int groups=1)",
-       "torch F", run_named<2>, kSource},
+       "torch F", run_named<2>, kConvolutionOpsSource},
       {"conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, "
        "int[3] dilation=1, int groups=1)",
-       "torch F", run_plain<3>, kSource},
+       "torch F", run_plain<3>, kConvolutionOpsSource},
       {"conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str "
        "padding='valid', int[3] dilation=1, int groups=1)",
-       "torch F", run_named<3>, kSource},
+       "torch F", run_named<3>, kConvolutionOpsSource},
       {"conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] "
        "padding=0, int[1] output_padding=0, int groups=1, int[1] dilation=1)",
-       "torch F", run_transposed<1>, kSource},
+       "torch F", run_transposed<1>, kConvolutionOpsSource},
       {"conv_transpose2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] "
        "padding=0, int[2] output_padding=0, int groups=1, int[2] dilation=1)",
-       "torch F", run_transposed<2>, kSource},
+       "torch F", run_transposed<2>, kConvolutionOpsSource},
       {"conv_transpose3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] "
        "padding=0, int[3] output_padding=0, int groups=1, int[3] dilation=1)",
-       "torch F", run_transposed<3>, kSource},
+       "torch F", run_transposed<3>, kConvolutionOpsSource},
   };
   return kOps;
 }

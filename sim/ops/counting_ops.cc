@@ -14,7 +14,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "docs/rules/reductions.md#5";
+constexpr std::string_view kCountingOpsSource = "docs/rules/reductions.md#5";
 
 /// The gradient goes to what was counted.
 Tensor nansum(Context& c, const Tensor& self, const Dims& dims, bool keepdim,
@@ -113,34 +113,34 @@ std::span<const OpDef> counting_ops() {
        [](Arguments& a) -> OpResult {
          return nansum(a.context(), a.tensor(0), {}, false, a.dtype(1));
        },
-       kSource},
+       kCountingOpsSource},
       {"nansum(Tensor input, int[]? dim, bool keepdim=False, *, dtype? dtype=None)", "torch method",
        [](Arguments& a) -> OpResult {
          return nansum(a.context(), a.tensor(0), a.optional_dims(1).value_or(Dims{}), a.flag(2),
                        a.dtype(3));
        },
-       kSource},
+       kCountingOpsSource},
       {"bucketize(Tensor input, Tensor boundaries, *, bool out_int32=False, bool right=False)",
        "torch method",
        [](Arguments& a) -> OpResult {
          return searched(a.context(), "bucketize", a.tensor(0), a.tensor(1), a.flag(2));
        },
-       kSource},
+       kCountingOpsSource},
       {"searchsorted(Tensor sorted_sequence, Tensor input, *, bool out_int32=False, bool "
        "right=False, str? side=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          return searched(a.context(), "searchsorted", a.tensor(1), a.tensor(0), a.flag(2));
        },
-       kSource},
+       kCountingOpsSource},
       {"searchsorted(Tensor sorted_sequence, number input, *, bool out_int32=False, bool "
        "right=False, str? side=None)",
-       "torch", searched_number, kSource},
+       "torch", searched_number, kCountingOpsSource},
       {"histc(Tensor input, int bins=100, number min=0, number max=0)", "torch method",
        [](Arguments& a) -> OpResult {
          return histc(a.context(), a.tensor(0), a.integer(1), a.number(2), a.number(3));
        },
-       kSource},
+       kCountingOpsSource},
   };
   return kOps;
 }

@@ -4,6 +4,7 @@
 
 #include "sim/ops/kernels.h"
 #include "sim/ops/releases.h"
+#include "sim/ops/rounding.h"
 
 namespace tidemark::ops {
 
@@ -48,7 +49,6 @@ std::int64_t other_tile_of(const Context& c, const Tiles& tiles) {
   return is_old ? tiles.turing : tile_of(c.spec(), tiles);
 }
 
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 constexpr Bytes aligned(Bytes bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 /// Descriptors of tiles, 32 more of them than there are, and room to align them and what some

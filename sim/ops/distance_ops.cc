@@ -11,7 +11,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "docs/rules/losses.md#6";
+constexpr std::string_view kDistanceOpsSource = "docs/rules/losses.md#6";
 
 struct Padding {
   Tensor length;
@@ -29,7 +29,7 @@ Padding padding_of(Context& c, const Tensor& x) {
   return out;
 }
 
-Dims batch_of(const Tensor& x1, const Tensor& x2) {
+Dims shared_batch(const Tensor& x1, const Tensor& x2) {
   const auto leading = [](const Tensor& x) {
     return Dims(std::span(x.sizes().begin(), x.sizes().end() - 2));
   };
@@ -99,7 +99,7 @@ Tensor euclidean_distance(Context& c, const Tensor& x1, const Tensor& x2) {
 
 /// The gradient of one side: a value for every pair and column, summed over the other side's rows.
 Tensor pair_gradient(Context& c, const Tensor& x1, const Tensor& x2) {
-  const Dims batch = batch_of(x1, x2);
+  const Dims batch = shared_batch(x1, x2);
   const Tensor dense1 = contiguous(c, x1);
   const Tensor dense2 = contiguous(c, x2);
   const std::int64_t count = numel_of(batch);
@@ -115,7 +115,7 @@ Tensor pairwise_distances(Context& c, const Tensor& x1, const Tensor& x2) {
   Op op(c, "_cdist_forward", "CdistBackward0", {&x1, &x2});
   op.save(0, x1);
   op.save(1, x2);
-  const Dims batch = batch_of(x1, x2);
+  const Dims batch = shared_batch(x1, x2);
   const Tensor dense1 = contiguous(c, expand(x1, with_tail(batch, x1.size(-2), x1.size(-1))));
   const Tensor dense2 = contiguous(c, expand(x2, with_tail(batch, x2.size(-2), x2.size(-1))));
   Tensor out = c.empty(with_tail(batch, x1.size(-2), x2.size(-2)), x1.dtype(), x1.device());
@@ -156,7 +156,7 @@ Tensor cdist(Context& c, Tensor x1, Tensor x2, double p, const std::string& mode
     }
     return pairwise_distances(c, x1, x2);
   }
-  const Dims batch = batch_of(x1, x2);
+  const Dims batch = shared_batch(x1, x2);
   const Tensor first = as_batch(c, x1, batch);
   const Tensor second = as_batch(c, x2, batch);
   // One of each is taken as it is, the copies left unused.
@@ -197,10 +197,10 @@ std::span<const OpDef> distance_ops() {
        [](Arguments& a) -> OpResult {
          return cdist(a.context(), a.tensor(0), a.tensor(1), a.number(2), a.text(3));
        },
-       kSource},
+       kDistanceOpsSource},
       {"pdist(Tensor input, number p=2)", "torch F",
        [](Arguments& a) -> OpResult { return pdist(a.context(), a.tensor(0), a.number(1)); },
-       kSource},
+       kDistanceOpsSource},
   };
   return kOps;
 }

@@ -20,7 +20,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "docs/rules/indexing.md#1";
+constexpr std::string_view kEmbeddingOpsSource = "docs/rules/indexing.md#1";
 /// Up to here one kernel adds rows without sorting them. Source: EmbeddingBackward, Embedding.cu.
 constexpr std::int64_t kUnsorted = 3072;
 constexpr std::int64_t kRowsPerPart = 10;
@@ -291,11 +291,11 @@ std::span<const OpDef> embedding_ops() {
   static constexpr OpDef kOps[] = {
       {"embedding(Tensor input, Tensor weight, int? padding_idx=None, float? max_norm=None, float "
        "norm_type=2.0, bool scale_grad_by_freq=False, bool sparse=False)",
-       "F", run_embedding, kSource},
+       "F", run_embedding, kEmbeddingOpsSource},
       {"embedding_bag(Tensor input, Tensor weight, Tensor? offsets=None, float? max_norm=None, "
        "float norm_type=2, bool scale_grad_by_freq=False, str mode='mean', bool sparse=False, "
        "Tensor? per_sample_weights=None, bool include_last_offset=False, int? padding_idx=None)",
-       "F", run_embedding_bag, kSource},
+       "F", run_embedding_bag, kEmbeddingOpsSource},
       {"one_hot(Tensor tensor, int num_classes=-1)", "F",
        [](Arguments& a) -> OpResult {
          const LabelScope label(a.context(), "one_hot");
@@ -312,7 +312,7 @@ std::span<const OpDef> embedding_ops() {
          sizes.push_back(a.integer(1));
          return a.context().empty(sizes, ScalarType::kInt64, indices.device());
        },
-       kSource},
+       kEmbeddingOpsSource},
   };
   return kOps;
 }

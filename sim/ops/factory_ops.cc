@@ -16,7 +16,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "docs/rules/shapes.md#5";
+constexpr std::string_view kFactoryOpsSource = "docs/rules/shapes.md#5";
 
 /// The common end of a factory's parameters starts at `i`: dtype, device, requires_grad.
 /// `pinned`: in pinned host memory.
@@ -179,65 +179,65 @@ std::span<const OpDef> factory_ops() {
        [](Arguments& a) -> OpResult {
          return make(a, "empty", a.dims(0), a.context().default_dtype, 1, a.flag(4));
        },
-       kSource},
+       kFactoryOpsSource},
       {"empty_strided(int[] size, int[] stride, *, dtype? dtype=None, device? device=None, bool "
        "requires_grad=False, any layout=None)",
-       "torch", empty_strided, kSource},
+       "torch", empty_strided, kFactoryOpsSource},
       {"zeros(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
        "bool pin_memory=False, any layout=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "zeros", a.dims(0), a.context().default_dtype, 1, a.flag(4));
        },
-       kSource},
+       kFactoryOpsSource},
       {"ones(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
        "bool pin_memory=False, any layout=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "ones", a.dims(0), a.context().default_dtype, 1, a.flag(4));
        },
-       kSource},
+       kFactoryOpsSource},
       {"rand(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
        "bool pin_memory=False, generator? generator=None, any layout=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "rand", a.dims(0), a.context().default_dtype, 1, a.flag(4));
        },
-       kSource},
+       kFactoryOpsSource},
       {"randn(int[] *size, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
        "bool pin_memory=False, generator? generator=None, any layout=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "randn", a.dims(0), a.context().default_dtype, 1, a.flag(4));
        },
-       kSource},
+       kFactoryOpsSource},
       {"full(int[] size, number fill_value, *, dtype? dtype=None, device? device=None, bool "
        "requires_grad=False, any layout=None)",
        "torch",
        [](Arguments& a) -> OpResult { return make(a, "full", a.dims(0), type_of_number(a, 1), 2); },
-       kSource},
+       kFactoryOpsSource},
       {"randint(int high, int[] size, *, dtype? dtype=None, device? device=None, bool "
        "requires_grad=False, generator? generator=None, any layout=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "randint", a.dims(1), ScalarType::kInt64, 2);
        },
-       kSource},
+       kFactoryOpsSource},
       {"randint(int low, int high, int[] size, *, dtype? dtype=None, device? device=None, bool "
        "requires_grad=False, generator? generator=None, any layout=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "randint", a.dims(2), ScalarType::kInt64, 3);
        },
-       kSource},
+       kFactoryOpsSource},
       {"randperm(int n, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
        "generator? generator=None, any layout=None)",
-       "torch", [](Arguments& a) -> OpResult { return randperm(a); }, kSource},
+       "torch", [](Arguments& a) -> OpResult { return randperm(a); }, kFactoryOpsSource},
       {"arange(number end, *, dtype? dtype=None, device? device=None, bool requires_grad=False, "
        "any layout=None)",
        "torch",
        [](Arguments& a) -> OpResult { return arange(a, 0, a.number(0), 1, is_whole(a, 0), 1); },
-       kSource},
+       kFactoryOpsSource},
       {"arange(number start, number end, number step=1, *, dtype? dtype=None, device? device=None, "
        "bool requires_grad=False, any layout=None)",
        "torch",
@@ -245,21 +245,21 @@ std::span<const OpDef> factory_ops() {
          return arange(a, a.number(0), a.number(1), a.number(2),
                        is_whole(a, 0) && is_whole(a, 1) && is_whole(a, 2), 3);
        },
-       kSource},
+       kFactoryOpsSource},
       {"linspace(number start, number end, int steps, *, dtype? dtype=None, device? device=None, "
        "bool requires_grad=False, any layout=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "linspace", {a.integer(2)}, a.context().default_dtype, 3);
        },
-       kSource},
+       kFactoryOpsSource},
       {"logspace(number start, number end, int steps, float base=10, *, dtype? dtype=None, device? "
        "device=None, bool requires_grad=False, any layout=None)",
        "torch",
        [](Arguments& a) -> OpResult {
          return make(a, "logspace", {a.integer(2)}, a.context().default_dtype, 4);
        },
-       kSource},
+       kFactoryOpsSource},
       {"eye(int n, int? m=None, *, dtype? dtype=None, device? device=None, bool "
        "requires_grad=False, any layout=None)",
        "torch",
@@ -267,84 +267,93 @@ std::span<const OpDef> factory_ops() {
          return make(a, "eye", {a.integer(0), a.optional_integer(1).value_or(a.integer(0))},
                      a.context().default_dtype, 2);
        },
-       kSource},
+       kFactoryOpsSource},
       {"eye(int n, int? m=None, *, Tensor out)", "torch",
        [](Arguments& a) -> OpResult {
          return fill(a.context(), "eye",
                      {a.integer(0), a.optional_integer(1).value_or(a.integer(0))}, a.tensor(2));
        },
-       kSource},
+       kFactoryOpsSource},
       {"tril_indices(int row, int col, int offset=0, *, dtype? dtype=None, device? device=None, "
        "bool requires_grad=False, any layout=None)",
-       "torch", triangle_indices<true>, kSource},
+       "torch", triangle_indices<true>, kFactoryOpsSource},
       {"triu_indices(int row, int col, int offset=0, *, dtype? dtype=None, device? device=None, "
        "bool requires_grad=False, any layout=None)",
-       "torch", triangle_indices<false>, kSource},
+       "torch", triangle_indices<false>, kFactoryOpsSource},
       {"empty_like(Tensor input, *, dtype? dtype=None, device? device=None, bool "
        "requires_grad=False, memory_format? memory_format=None, any layout=None)",
-       "torch", [](Arguments& a) -> OpResult { return make_like(a, "empty_like", 1); }, kSource},
+       "torch", [](Arguments& a) -> OpResult { return make_like(a, "empty_like", 1); },
+       kFactoryOpsSource},
       {"zeros_like(Tensor input, *, dtype? dtype=None, device? device=None, bool "
        "requires_grad=False, memory_format? memory_format=None, any layout=None)",
-       "torch", [](Arguments& a) -> OpResult { return make_like(a, "zeros_like", 1); }, kSource},
+       "torch", [](Arguments& a) -> OpResult { return make_like(a, "zeros_like", 1); },
+       kFactoryOpsSource},
       {"ones_like(Tensor input, *, dtype? dtype=None, device? device=None, bool "
        "requires_grad=False, memory_format? memory_format=None, any layout=None)",
-       "torch", [](Arguments& a) -> OpResult { return make_like(a, "ones_like", 1); }, kSource},
+       "torch", [](Arguments& a) -> OpResult { return make_like(a, "ones_like", 1); },
+       kFactoryOpsSource},
       {"rand_like(Tensor input, *, dtype? dtype=None, device? device=None, bool "
        "requires_grad=False, memory_format? memory_format=None, any layout=None)",
-       "torch", [](Arguments& a) -> OpResult { return make_like(a, "rand_like", 1); }, kSource},
+       "torch", [](Arguments& a) -> OpResult { return make_like(a, "rand_like", 1); },
+       kFactoryOpsSource},
       {"randn_like(Tensor input, *, dtype? dtype=None, device? device=None, bool "
        "requires_grad=False, memory_format? memory_format=None, any layout=None)",
-       "torch", [](Arguments& a) -> OpResult { return make_like(a, "randn_like", 1); }, kSource},
+       "torch", [](Arguments& a) -> OpResult { return make_like(a, "randn_like", 1); },
+       kFactoryOpsSource},
       {"full_like(Tensor input, number fill_value, *, dtype? dtype=None, device? device=None, bool "
        "requires_grad=False, memory_format? memory_format=None, any layout=None)",
-       "torch", [](Arguments& a) -> OpResult { return make_like(a, "full_like", 2); }, kSource},
+       "torch", [](Arguments& a) -> OpResult { return make_like(a, "full_like", 2); },
+       kFactoryOpsSource},
       {"randint_like(Tensor input, int high, *, dtype? dtype=None, device? device=None, bool "
        "requires_grad=False, memory_format? memory_format=None, any layout=None)",
-       "torch", [](Arguments& a) -> OpResult { return make_like(a, "randint_like", 2); }, kSource},
+       "torch", [](Arguments& a) -> OpResult { return make_like(a, "randint_like", 2); },
+       kFactoryOpsSource},
       {"randint_like(Tensor input, int low, int high, *, dtype? dtype=None, device? device=None, "
        "bool requires_grad=False, memory_format? memory_format=None, any layout=None)",
-       "torch", [](Arguments& a) -> OpResult { return make_like(a, "randint_like", 3); }, kSource},
+       "torch", [](Arguments& a) -> OpResult { return make_like(a, "randint_like", 3); },
+       kFactoryOpsSource},
       {"new_empty(Tensor input, int[] *size, *, dtype? dtype=None, device? device=None, bool "
        "requires_grad=False, any layout=None)",
        "method", [](Arguments& a) -> OpResult { return make_new(a, "new_empty", a.dims(1), 2); },
-       kSource},
+       kFactoryOpsSource},
       {"new_zeros(Tensor input, int[] *size, *, dtype? dtype=None, device? device=None, bool "
        "requires_grad=False, any layout=None)",
        "method", [](Arguments& a) -> OpResult { return make_new(a, "new_zeros", a.dims(1), 2); },
-       kSource},
+       kFactoryOpsSource},
       {"new_ones(Tensor input, int[] *size, *, dtype? dtype=None, device? device=None, bool "
        "requires_grad=False, any layout=None)",
        "method", [](Arguments& a) -> OpResult { return make_new(a, "new_ones", a.dims(1), 2); },
-       kSource},
+       kFactoryOpsSource},
       {"new_full(Tensor input, int[] size, number fill_value, *, dtype? dtype=None, device? "
        "device=None, bool requires_grad=False, any layout=None)",
        "method", [](Arguments& a) -> OpResult { return make_new(a, "new_full", a.dims(1), 3); },
-       kSource},
+       kFactoryOpsSource},
       {"fill_(Tensor input, operand value)", "method",
        [](Arguments& a) -> OpResult {
          return fill_(a.context(), a.tensor(0), a.is_tensor(1) ? a.tensor(1) : Tensor());
        },
-       kSource},
-      {"zero_(Tensor input)", "method", zero, kSource},
+       kFactoryOpsSource},
+      {"zero_(Tensor input)", "method", zero, kFactoryOpsSource},
       {"normal_(Tensor input, float mean=0, float std=1, *, generator? generator=None)", "method",
-       random_values, kSource},
+       random_values, kFactoryOpsSource},
       {"uniform_(Tensor input, float from=0, float to=1, *, generator? generator=None)", "method",
-       random_values, kSource},
+       random_values, kFactoryOpsSource},
       {"exponential_(Tensor input, float lambd=1, *, generator? generator=None)", "method",
-       random_values, kSource},
-      {"random_(Tensor input, *, generator? generator=None)", "method", random_values, kSource},
+       random_values, kFactoryOpsSource},
+      {"random_(Tensor input, *, generator? generator=None)", "method", random_values,
+       kFactoryOpsSource},
       {"random_(Tensor input, int to, *, generator? generator=None)", "method", random_values,
-       kSource},
+       kFactoryOpsSource},
       {"random_(Tensor input, int from, int? to, *, generator? generator=None)", "method",
-       random_values, kSource},
+       random_values, kFactoryOpsSource},
       {"bernoulli_(Tensor input, operand p=0.5, *, generator? generator=None)", "method",
-       random_values, kSource},
+       random_values, kFactoryOpsSource},
       {"geometric_(Tensor input, float p, *, generator? generator=None)", "method", random_values,
-       kSource},
+       kFactoryOpsSource},
       {"cauchy_(Tensor input, float median=0, float sigma=1, *, generator? generator=None)",
-       "method", random_values, kSource},
+       "method", random_values, kFactoryOpsSource},
       {"log_normal_(Tensor input, float mean=1, float std=2, *, generator? generator=None)",
-       "method", random_values, kSource},
+       "method", random_values, kFactoryOpsSource},
   };
   return kOps;
 }

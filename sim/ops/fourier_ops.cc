@@ -12,7 +12,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "docs/rules/products.md#6";
+constexpr std::string_view kFourierOpsSource = "docs/rules/products.md#6";
 constexpr std::size_t kMostDims = 3;  ///< of one cuFFT plan
 
 /// The dimensions in the order of their strides, the largest first.
@@ -175,17 +175,17 @@ std::span<const OpDef> fourier_ops() {
        [](Arguments& a) -> OpResult {
          return fft_c2c(a.context(), a.tensor(0), wrapped(a.tensor(0), a.dims(1)));
        },
-       kSource},
+       kFourierOpsSource},
       {"_fft_r2c(Tensor input, int[] dim, bool onesided)", "torch",
        [](Arguments& a) -> OpResult {
          return fft_r2c(a.context(), a.tensor(0), wrapped(a.tensor(0), a.dims(1)), a.flag(2));
        },
-       kSource},
+       kFourierOpsSource},
       {"_fft_c2r(Tensor input, int[] dim, int last_dim_size)", "torch",
        [](Arguments& a) -> OpResult {
          return fft_c2r(a.context(), a.tensor(0), wrapped(a.tensor(0), a.dims(1)), a.integer(2));
        },
-       kSource},
+       kFourierOpsSource},
   };
   return kOps;
 }

@@ -16,7 +16,7 @@ namespace {
 
 // Many products in one call: the experts of a mixture. Source: docs/rules/products.md#2.4.
 
-constexpr std::string_view kSource = "docs/rules/products.md#2.4";
+constexpr std::string_view kGroupedProductOpsSource = "docs/rules/products.md#2.4";
 
 /// CUTLASS reads rows of whole 16 bytes.
 std::int64_t alignment(const Tensor& m) {
@@ -157,10 +157,10 @@ std::span<const OpDef> grouped_product_ops() {
   static constexpr OpDef kOps[] = {
       {"_grouped_mm(Tensor input, Tensor mat2, Tensor? offs=None, Tensor? bias=None, dtype? "
        "out_dtype=None)",
-       "torch", run, kSource, kPrivate},
+       "torch", run, kGroupedProductOpsSource, kPrivate},
       {"grouped_mm(Tensor mat_a, Tensor mat_b, *, Tensor? offs=None, Tensor? bias=None, dtype? "
        "out_dtype=None)",
-       "F", run, kSource, kPublic},
+       "F", run, kGroupedProductOpsSource, kPublic},
   };
   return kOps;
 }

@@ -15,7 +15,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "docs/rules/products.md#5";
+constexpr std::string_view kLinalgOpsSource = "docs/rules/products.md#5";
 
 /// Matrices that lie column by column, as LAPACK has them.
 Tensor by_columns(Context& c, const Dims& sizes, const Tensor& like) {
@@ -25,7 +25,7 @@ Tensor by_columns(Context& c, const Dims& sizes, const Tensor& like) {
   return c.empty_strided(sizes, strides, like.dtype(), like.device());
 }
 
-std::int64_t batch_of(const Tensor& matrix) {
+std::int64_t matrices_in(const Tensor& matrix) {
   const std::int64_t n = matrix.size(-1);
   return matrix.numel() / std::max<std::int64_t>(n * n, 1);
 }
@@ -40,7 +40,7 @@ Dims batch_dims(const Tensor& matrix) {
 void run_batched(Context& c, const Tensor& matrix, std::size_t lists) {
   if (!matrix.is_cuda()) return;
   const auto list = [&] {
-    return c.empty({batch_of(matrix)}, ScalarType::kInt64, matrix.device());
+    return c.empty({matrices_in(matrix)}, ScalarType::kInt64, matrix.device());
   };
   const Tensor first = list();
   const Tensor second = lists > 1 ? list() : Tensor();
@@ -51,7 +51,7 @@ void run_batched(Context& c, const Tensor& matrix, std::size_t lists) {
 /// triangular_solve_kernel.
 Tensor solve_kernel(Context& c, const Tensor& matrix, const Tensor& right) {
   const std::int64_t n = matrix.size(-1);
-  const std::int64_t batch = batch_of(matrix);
+  const std::int64_t batch = matrices_in(matrix);
   const bool in_turn = batch <= 8 && n >= 64;
   constexpr std::int64_t kLargest = 512;  // beyond, other libraries take over
   if (!in_turn && n > kLargest) {
@@ -127,7 +127,7 @@ void check_square(std::string_view name, const Tensor& matrix) {
 void check_small(std::string_view name, const Tensor& matrix) {
   check_square(name, matrix);
   constexpr std::int64_t kLargest = 16;
-  if (matrix.is_cuda() && (batch_of(matrix) < 2 || matrix.size(-1) > kLargest)) {
+  if (matrix.is_cuda() && (matrices_in(matrix) < 2 || matrix.size(-1) > kLargest)) {
     throw NotModelled(
         fmt::format("torch.linalg.{} of a single matrix, or of matrices beyond 16 x 16, is not "
                     "modelled: what cuSOLVER asks for beside PyTorch's own tensors is not known; "
@@ -159,7 +159,7 @@ Tensor info_of(Context& c, const Tensor& matrix) {
 /// are factored at once. Source: lu_factor.
 void factor(Context& c, const Tensor& matrix) {
   constexpr std::int64_t kLargest = 512;  // beyond, each in its turn
-  if (batch_of(matrix) > 1 && matrix.size(-1) < kLargest) run_batched(c, matrix, 1);
+  if (matrices_in(matrix) > 1 && matrix.size(-1) < kLargest) run_batched(c, matrix, 1);
 }
 /// How systems are solved whose matrices are factored.
 enum class Way : std::uint8_t { kAtOnce, kInTurn, kByTriangles };
@@ -177,7 +177,7 @@ Way way_of(std::int64_t batch, std::int64_t n, std::int64_t columns, bool transp
 }
 void run_with_factors(Context& c, const Tensor& matrix, std::int64_t columns, bool transposed) {
   if (!matrix.is_cuda()) return;
-  switch (way_of(batch_of(matrix), matrix.size(-1), columns, transposed)) {
+  switch (way_of(matrices_in(matrix), matrix.size(-1), columns, transposed)) {
     case Way::kAtOnce:
       return run_batched(c, matrix, 2);
     case Way::kInTurn:
@@ -409,7 +409,7 @@ void cholesky_backward(Backward& b, bool upper) {
 Tensor cholesky(Context& c, const Tensor& matrix, bool upper) {
   if (matrix.dim() < 2 || matrix.size(-1) != matrix.size(-2))
     throw OpError("linalg.cholesky: A must be batches of square matrices, but they are not");
-  if (matrix.is_cuda() && batch_of(matrix) < 2) {
+  if (matrix.is_cuda() && matrices_in(matrix) < 2) {
     throw NotModelled(
         "torch.linalg.cholesky of a single matrix is not modelled: what cuSOLVER asks for beside "
         "PyTorch's own tensors is not known; leave it out, or put tensors of the same sizes in "
@@ -420,7 +420,7 @@ Tensor cholesky(Context& c, const Tensor& matrix, bool upper) {
   const Tensor infos = info_of(c, matrix);
   if (matrix.is_cuda()) {
     // cuSOLVER's list of where each matrix lies.
-    c.empty({batch_of(matrix)}, ScalarType::kInt64, matrix.device());
+    c.empty({matrices_in(matrix)}, ScalarType::kInt64, matrix.device());
   }
   check_errors(c, infos);
   op.save(0, out);
@@ -435,25 +435,26 @@ std::span<const OpDef> linalg_ops() {
        [](Arguments& a) -> OpResult {
          return solve_triangular(a.context(), a.tensor(0), a.tensor(1));
        },
-       kSource},
+       kLinalgOpsSource},
       {"_linalg_inv(Tensor input)", "torch",
-       [](Arguments& a) -> OpResult { return inverse(a.context(), a.tensor(0)); }, kSource},
+       [](Arguments& a) -> OpResult { return inverse(a.context(), a.tensor(0)); },
+       kLinalgOpsSource},
       {"_linalg_solve(Tensor input, Tensor B, bool from_right)", "torch",
        [](Arguments& a) -> OpResult {
          return solve(a.context(), a.tensor(0), a.tensor(1), a.flag(2));
        },
-       kSource},
+       kLinalgOpsSource},
       {"_linalg_det(Tensor input)", "torch",
-       [](Arguments& a) -> OpResult { return det(a.context(), a.tensor(0)); }, kSource},
+       [](Arguments& a) -> OpResult { return det(a.context(), a.tensor(0)); }, kLinalgOpsSource},
       {"_linalg_slogdet(Tensor input)", "torch",
        [](Arguments& a) -> OpResult {
          return OpResult::named("linalg_slogdet", "sign logabsdet",
                                 slogdet(a.context(), a.tensor(0)));
        },
-       kSource},
+       kLinalgOpsSource},
       {"_linalg_cholesky(Tensor input, bool upper)", "torch",
        [](Arguments& a) -> OpResult { return cholesky(a.context(), a.tensor(0), a.flag(1)); },
-       kSource},
+       kLinalgOpsSource},
   };
   return kOps;
 }

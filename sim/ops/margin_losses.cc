@@ -12,7 +12,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "docs/rules/losses.md#4";
+constexpr std::string_view kMarginLossesSource = "docs/rules/losses.md#4";
 
 Tensor real(Context& c) { return number_tensor(c); }
 
@@ -114,7 +114,7 @@ std::span<const OpDef> margin_losses() {
        [](Arguments& a) -> OpResult {
          return pairwise_distance(a.context(), a.tensor(0), a.tensor(1), a.number(2), a.flag(4));
        },
-       kSource},
+       kMarginLossesSource},
       {"triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, "
        "float p=2, float eps=1e-06, bool swap=False, bool? size_average=None, bool? reduce=None, "
        "str reduction='mean')",
@@ -123,7 +123,7 @@ std::span<const OpDef> margin_losses() {
          return triplet_margin_loss(a.context(), a.tensor(0), a.tensor(1), a.tensor(2), a.number(4),
                                     a.flag(6), reduction_from(reduction_name(a, 7, 8, 9)));
        },
-       kSource},
+       kMarginLossesSource},
       {"margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0, bool? "
        "size_average=None, bool? reduce=None, str reduction='mean')",
        "F",
@@ -131,7 +131,7 @@ std::span<const OpDef> margin_losses() {
          return margin_ranking_loss(a.context(), a.tensor(0), a.tensor(1), a.tensor(2),
                                     reduction_from(reduction_name(a, 4, 5, 6)));
        },
-       kSource},
+       kMarginLossesSource},
       {"hinge_embedding_loss(Tensor input, Tensor target, float margin=1.0, bool? "
        "size_average=None, bool? reduce=None, str reduction='mean')",
        "F",
@@ -139,7 +139,7 @@ std::span<const OpDef> margin_losses() {
          return hinge_embedding_loss(a.context(), a.tensor(0), a.tensor(1),
                                      reduction_from(reduction_name(a, 3, 4, 5)));
        },
-       kSource},
+       kMarginLossesSource},
       {"poisson_nll_loss(Tensor input, Tensor target, bool log_input=True, bool full=False, bool? "
        "size_average=None, float eps=1e-08, bool? reduce=None, str reduction='mean')",
        "F",
@@ -147,7 +147,7 @@ std::span<const OpDef> margin_losses() {
          return poisson_nll_loss(a.context(), a.tensor(0), a.tensor(1), a.flag(2), a.flag(3),
                                  reduction_from(reduction_name(a, 4, 6, 7)));
        },
-       kSource},
+       kMarginLossesSource},
   };
   return kOps;
 }

@@ -9,13 +9,12 @@
 #include "sim/ops/pointwise_ops.h"
 #include "sim/ops/reduction_ops.h"
 #include "sim/ops/releases.h"
+#include "sim/ops/rounding.h"
 #include "sim/ops/shape_ops.h"
 
 namespace tidemark::ops {
 
 namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 struct Rows {
   std::int64_t count;  ///< M: rows that are normalised each on its own

@@ -105,12 +105,12 @@ OpResult chunk_cat_into(Arguments& a) {
 }  // namespace
 
 std::span<const OpDef> packed_copies() {
-  static constexpr std::string_view kSource = "docs/rules/distributed.md#6";
+  static constexpr std::string_view kPackedCopiesSource = "docs/rules/distributed.md#6";
   static constexpr OpDef kOps[] = {
       {"_split_with_sizes_copy_into(Tensor[] out, Tensor input, int dim=0)", "torch",
-       split_with_sizes_copy_into, kSource},
+       split_with_sizes_copy_into, kPackedCopiesSource},
       {"_chunk_cat_into(Tensor out, Tensor[] tensors, int num_chunks)", "torch", chunk_cat_into,
-       kSource},
+       kPackedCopiesSource},
   };
   return kOps;
 }

@@ -129,16 +129,16 @@ Tensor pad(Context& c, const Tensor& self, const Pads& pad, const std::string& m
 }
 
 std::span<const OpDef> padding_ops() {
-  static constexpr std::string_view kSource = "docs/rules/shapes.md#3";
+  static constexpr std::string_view kPaddingOpsSource = "docs/rules/shapes.md#3";
   static constexpr OpDef kOps[] = {
       {"_nn_pad(Tensor input, sizes[] pad, str mode='constant', number? value=None)", "torch",
        [](Arguments& a) -> OpResult {
          return pad(a.context(), a.tensor(0), a.sizes(1), a.text(2));
        },
-       kSource},
+       kPaddingOpsSource},
       {"constant_pad_nd(Tensor input, sizes[] pad, number value=0)", "torch",
        [](Arguments& a) -> OpResult { return constant_pad(a.context(), a.tensor(0), a.sizes(1)); },
-       kSource},
+       kPaddingOpsSource},
   };
   return kOps;
 }

@@ -315,36 +315,38 @@ OpResult run_adaptive_max(Arguments& a) {
 }  // namespace
 
 std::span<const OpDef> pooling_ops() {
-  static constexpr std::string_view kSource = "docs/rules/pooling.md#1";
+  static constexpr std::string_view kPoolingOpsSource = "docs/rules/pooling.md#1";
   static constexpr OpDef kOps[] = {
       {"max_pool1d(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, int[1] "
        "dilation=1, bool ceil_mode=False, bool return_indices=False)",
-       "torch F", run_max<1>, kSource},
+       "torch F", run_max<1>, kPoolingOpsSource},
       {"max_pool2d(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, int[2] "
        "dilation=1, bool ceil_mode=False, bool return_indices=False)",
-       "torch F", run_max<2>, kSource},
+       "torch F", run_max<2>, kPoolingOpsSource},
       {"max_pool3d(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, int[3] "
        "dilation=1, bool ceil_mode=False, bool return_indices=False)",
-       "torch F", run_max<3>, kSource},
+       "torch F", run_max<3>, kPoolingOpsSource},
       {"avg_pool1d(Tensor input, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, bool "
        "ceil_mode=False, bool count_include_pad=True)",
-       "torch F", run_avg<1>, kSource},
+       "torch F", run_avg<1>, kPoolingOpsSource},
       {"avg_pool2d(Tensor input, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool "
        "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None)",
-       "F", run_avg<2>, kSource},
+       "F", run_avg<2>, kPoolingOpsSource},
       {"avg_pool3d(Tensor input, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, bool "
        "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None)",
-       "F", run_avg<3>, kSource},
+       "F", run_avg<3>, kPoolingOpsSource},
       {"adaptive_avg_pool1d(Tensor input, int[1] output_size)", "torch F", run_adaptive_avg<1>,
-       kSource},
-      {"adaptive_avg_pool2d(Tensor input, int[2] output_size)", "F", run_adaptive_avg<2>, kSource},
-      {"adaptive_avg_pool3d(Tensor input, int[3] output_size)", "F", run_adaptive_avg<3>, kSource},
+       kPoolingOpsSource},
+      {"adaptive_avg_pool2d(Tensor input, int[2] output_size)", "F", run_adaptive_avg<2>,
+       kPoolingOpsSource},
+      {"adaptive_avg_pool3d(Tensor input, int[3] output_size)", "F", run_adaptive_avg<3>,
+       kPoolingOpsSource},
       {"adaptive_max_pool1d(Tensor input, int[1] output_size, bool return_indices=False)", "F",
-       run_adaptive_max<1>, kSource},
+       run_adaptive_max<1>, kPoolingOpsSource},
       {"adaptive_max_pool2d(Tensor input, int[2] output_size, bool return_indices=False)", "F",
-       run_adaptive_max<2>, kSource},
+       run_adaptive_max<2>, kPoolingOpsSource},
       {"adaptive_max_pool3d(Tensor input, int[3] output_size, bool return_indices=False)", "F",
-       run_adaptive_max<3>, kSource},
+       run_adaptive_max<3>, kPoolingOpsSource},
   };
   return kOps;
 }

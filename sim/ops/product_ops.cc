@@ -13,7 +13,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "docs/rules/products.md#3";
+constexpr std::string_view kProductOpsSource = "docs/rules/products.md#3";
 
 /// A gradient times beta or alpha; the gradient itself for one. Source: maybe_multiply.
 Tensor scaled(Context& c, const Tensor& grad, double factor) {
@@ -264,47 +264,49 @@ OpResult run_into(Arguments& a, std::string_view name, const Tensor& out) {
 std::span<const OpDef> product_ops() {
   static constexpr OpDef kOps[] = {
       {"addmv(Tensor input, Tensor mat, Tensor vec, *, number beta=1, number alpha=1)",
-       "torch method", run<addmv, false>, kSource},
+       "torch method", run<addmv, false>, kProductOpsSource},
       {"addmv_(Tensor input, Tensor mat, Tensor vec, *, number beta=1, number alpha=1)", "method",
-       run<addmv, true>, kSource},
+       run<addmv, true>, kProductOpsSource},
       {"addbmm(Tensor input, Tensor batch1, Tensor batch2, *, number beta=1, number alpha=1)",
-       "torch method", run<addbmm, false>, kSource},
+       "torch method", run<addbmm, false>, kProductOpsSource},
       {"addbmm_(Tensor input, Tensor batch1, Tensor batch2, *, number beta=1, number alpha=1)",
-       "method", run<addbmm, true>, kSource},
+       "method", run<addbmm, true>, kProductOpsSource},
       {"addr(Tensor input, Tensor vec1, Tensor vec2, *, number beta=1, number alpha=1)",
-       "torch method", run<addr, false>, kSource},
+       "torch method", run<addr, false>, kProductOpsSource},
       {"addr_(Tensor input, Tensor vec1, Tensor vec2, *, number beta=1, number alpha=1)", "method",
-       run<addr, true>, kSource},
+       run<addr, true>, kProductOpsSource},
       {"addmm_(Tensor input, Tensor mat1, Tensor mat2, *, number beta=1, number alpha=1)", "method",
-       run_in_place, kSource},
+       run_in_place, kProductOpsSource},
       {"baddbmm_(Tensor input, Tensor batch1, Tensor batch2, *, number beta=1, number alpha=1)",
-       "method", run_in_place, kSource},
+       "method", run_in_place, kProductOpsSource},
       {"mm(Tensor input, Tensor mat2, *, Tensor out)", "torch",
-       [](Arguments& a) { return run_into<0>(a, "mm", a.tensor(2)); }, kSource},
+       [](Arguments& a) { return run_into<0>(a, "mm", a.tensor(2)); }, kProductOpsSource},
       {"bmm(Tensor input, Tensor mat2, *, Tensor out)", "torch",
-       [](Arguments& a) { return run_into<0>(a, "bmm", a.tensor(2)); }, kSource},
+       [](Arguments& a) { return run_into<0>(a, "bmm", a.tensor(2)); }, kProductOpsSource},
       {"addmm(Tensor input, Tensor mat1, Tensor mat2, *, number beta=1, number alpha=1, Tensor "
        "out)",
-       "torch", [](Arguments& a) { return run_into<1>(a, "addmm", a.tensor(5)); }, kSource},
+       "torch", [](Arguments& a) { return run_into<1>(a, "addmm", a.tensor(5)); },
+       kProductOpsSource},
       {"baddbmm(Tensor input, Tensor batch1, Tensor batch2, *, number beta=1, number alpha=1, "
        "Tensor out)",
-       "torch", [](Arguments& a) { return run_into<1>(a, "baddbmm", a.tensor(5)); }, kSource},
+       "torch", [](Arguments& a) { return run_into<1>(a, "baddbmm", a.tensor(5)); },
+       kProductOpsSource},
       {"vdot(Tensor input, Tensor other)", "torch method",
        [](Arguments& a) -> OpResult { return vdot(a.context(), a.tensor(0), a.tensor(1)); },
-       kSource},
+       kProductOpsSource},
       {"cross(Tensor input, Tensor other, int? dim=None)", "torch method",
        [](Arguments& a) -> OpResult { return cross(a.context(), a.tensor(0), a.tensor(1)); },
-       kSource},
+       kProductOpsSource},
       {"_linalg_vecdot(Tensor x, Tensor y, int dim)", "torch",
        [](Arguments& a) -> OpResult {
          return vecdot(a.context(), a.tensor(0), a.tensor(1), a.integer(2));
        },
-       kSource},
+       kProductOpsSource},
       {"_tensordot(Tensor a, Tensor b, int[] dims_a, int[] dims_b)", "torch",
        [](Arguments& a) -> OpResult {
          return tensordot(a.context(), a.tensor(0), a.tensor(1), a.dims(2), a.dims(3));
        },
-       kSource},
+       kProductOpsSource},
   };
   return kOps;
 }

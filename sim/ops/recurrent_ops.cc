@@ -306,44 +306,44 @@ OpResult run_lstm_cell(Arguments& a) {
 }  // namespace
 
 std::span<const OpDef> recurrent_ops() {
-  static constexpr std::string_view kSource = "docs/rules/recurrent.md";
+  static constexpr std::string_view kRecurrentOpsSource = "docs/rules/recurrent.md";
   static constexpr OpDef kOps[] = {
       {"lstm(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, number "
        "dropout, bool train, bool bidirectional, bool batch_first=False)",
-       "torch", run_layers<CellKind::kLstm>, kSource},
+       "torch", run_layers<CellKind::kLstm>, kRecurrentOpsSource},
       {"gru(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, number "
        "dropout, bool train, bool bidirectional, bool batch_first=False)",
-       "torch", run_layers<CellKind::kGru>, kSource},
+       "torch", run_layers<CellKind::kGru>, kRecurrentOpsSource},
       {"rnn_tanh(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, number "
        "dropout, bool train, bool bidirectional, bool batch_first=False)",
-       "torch", run_layers<CellKind::kTanh>, kSource},
+       "torch", run_layers<CellKind::kTanh>, kRecurrentOpsSource},
       {"rnn_relu(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, number "
        "dropout, bool train, bool bidirectional, bool batch_first=False)",
-       "torch", run_layers<CellKind::kRelu>, kSource},
+       "torch", run_layers<CellKind::kRelu>, kRecurrentOpsSource},
       {"lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
        "b_hh=None)",
-       "torch", run_lstm_cell, kSource},
+       "torch", run_lstm_cell, kRecurrentOpsSource},
       {"gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
        "b_hh=None)",
-       "torch", run_cell<CellKind::kGru>, kSource},
+       "torch", run_cell<CellKind::kGru>, kRecurrentOpsSource},
       {"rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, "
        "Tensor? b_hh=None)",
-       "torch", run_cell<CellKind::kTanh>, kSource},
+       "torch", run_cell<CellKind::kTanh>, kRecurrentOpsSource},
       {"rnn_relu_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, "
        "Tensor? b_hh=None)",
-       "torch", run_cell<CellKind::kRelu>, kSource},
+       "torch", run_cell<CellKind::kRelu>, kRecurrentOpsSource},
       {"_lstm_step(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
        "b_hh=None)",
-       "torch", run_step<CellKind::kLstm>, kSource},
+       "torch", run_step<CellKind::kLstm>, kRecurrentOpsSource},
       {"_gru_step(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
        "b_hh=None)",
-       "torch", run_step<CellKind::kGru>, kSource},
+       "torch", run_step<CellKind::kGru>, kRecurrentOpsSource},
       {"_rnn_tanh_step(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, "
        "Tensor? b_hh=None)",
-       "torch", run_step<CellKind::kTanh>, kSource},
+       "torch", run_step<CellKind::kTanh>, kRecurrentOpsSource},
       {"_rnn_relu_step(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, "
        "Tensor? b_hh=None)",
-       "torch", run_step<CellKind::kRelu>, kSource},
+       "torch", run_step<CellKind::kRelu>, kRecurrentOpsSource},
   };
   return kOps;
 }

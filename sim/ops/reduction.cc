@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/ops/kernels.h"
+#include "sim/ops/rounding.h"
 #include "sim/ops/shape_ops.h"
 #include "sim/ops/tracer.h"
 
@@ -76,7 +77,6 @@ std::int64_t floor_power_of_two(std::int64_t x) {
   while (p * 2 <= x) p *= 2;
   return p;
 }
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// Kernels count bytes in 32 bits.
 bool fits_32_bits(const Axes& axes, std::int64_t in_width, std::int64_t out_width) {

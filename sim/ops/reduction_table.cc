@@ -9,7 +9,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "docs/rules/reductions.md#1, #2";
+constexpr std::string_view kReductionTableSource = "docs/rules/reductions.md#1, #2";
 
 Dims dims_or_all(const Arguments& a, std::size_t i) { return a.optional_dims(i).value_or(Dims{}); }
 
@@ -90,104 +90,109 @@ std::span<const OpDef> reduction_ops() {
        [](Arguments& a) -> OpResult {
          return sum(a.context(), a.tensor(0), {}, false, a.dtype(1));
        },
-       kSource},
+       kReductionTableSource},
       {"sum(Tensor input, int[]? *dim, bool keepdim=False, *, dtype? dtype=None)", "torch method",
        [](Arguments& a) -> OpResult {
          return sum(a.context(), a.tensor(0), dims_or_all(a, 1), a.flag(2), a.dtype(3));
        },
-       kSource},
+       kReductionTableSource},
       {"mean(Tensor input, *, dtype? dtype=None)", "torch method",
        [](Arguments& a) -> OpResult {
          return mean(a.context(), a.tensor(0), {}, false, a.dtype(1));
        },
-       kSource},
+       kReductionTableSource},
       {"mean(Tensor input, int[]? *dim, bool keepdim=False, *, dtype? dtype=None)", "torch method",
        [](Arguments& a) -> OpResult {
          return mean(a.context(), a.tensor(0), dims_or_all(a, 1), a.flag(2), a.dtype(3));
        },
-       kSource},
+       kReductionTableSource},
       {"prod(Tensor input, *, dtype? dtype=None)", "torch method",
        [](Arguments& a) -> OpResult {
          return prod(a.context(), a.tensor(0), {}, false, a.dtype(1));
        },
-       kSource},
+       kReductionTableSource},
       {"prod(Tensor input, int dim, bool keepdim=False, *, dtype? dtype=None)", "torch method",
        [](Arguments& a) -> OpResult {
          return prod(a.context(), a.tensor(0), a.integer(1), a.flag(2), a.dtype(3));
        },
-       kSource},
+       kReductionTableSource},
       {"var(Tensor input, int[]? dim=None, number unbiased=True, bool keepdim=False)",
-       "torch method", variance<false>, kSource},
+       "torch method", variance<false>, kReductionTableSource},
       {"var(Tensor input, int[]? dim=None, *, number? correction=1, bool keepdim=False)",
-       "torch method", variance<false>, kSource},
-      {"var(Tensor input, bool unbiased)", "torch method", variance_unbiased<false>, kSource},
+       "torch method", variance<false>, kReductionTableSource},
+      {"var(Tensor input, bool unbiased)", "torch method", variance_unbiased<false>,
+       kReductionTableSource},
       {"std(Tensor input, int[]? dim=None, number unbiased=True, bool keepdim=False)",
-       "torch method", variance<true>, kSource},
+       "torch method", variance<true>, kReductionTableSource},
       {"std(Tensor input, int[]? dim=None, *, number? correction=1, bool keepdim=False)",
-       "torch method", variance<true>, kSource},
-      {"std(Tensor input, bool unbiased)", "torch method", variance_unbiased<true>, kSource},
+       "torch method", variance<true>, kReductionTableSource},
+      {"std(Tensor input, bool unbiased)", "torch method", variance_unbiased<true>,
+       kReductionTableSource},
       {"var_mean(Tensor input, int[]? dim=None, number unbiased=True, bool keepdim=False)", "torch",
-       variance_and_mean<false>, kSource},
+       variance_and_mean<false>, kReductionTableSource},
       {"var_mean(Tensor input, int[]? dim=None, *, number? correction=1, bool keepdim=False)",
-       "torch", variance_and_mean<false>, kSource},
+       "torch", variance_and_mean<false>, kReductionTableSource},
       {"std_mean(Tensor input, int[]? dim=None, number unbiased=True, bool keepdim=False)", "torch",
-       variance_and_mean<true>, kSource},
+       variance_and_mean<true>, kReductionTableSource},
       {"std_mean(Tensor input, int[]? dim=None, *, number? correction=1, bool keepdim=False)",
-       "torch", variance_and_mean<true>, kSource},
+       "torch", variance_and_mean<true>, kReductionTableSource},
       {"norm(Tensor input, number? p=2, int[]? dim=None, bool keepdim=False, dtype? dtype=None)",
-       "torch method", run_norm, kSource},
+       "torch method", run_norm, kReductionTableSource},
       {"norm(Tensor input, str p, int[]? dim=None, bool keepdim=False, dtype? dtype=None)",
-       "torch method", run_norm, kSource},
+       "torch method", run_norm, kReductionTableSource},
       {"vector_norm(Tensor input, number ord=2, int[]? dim=None, bool keepdim=False, *, dtype? "
        "dtype=None)",
-       "linalg", run_norm, kSource},
+       "linalg", run_norm, kReductionTableSource},
       {"linalg_vector_norm(Tensor input, number ord=2, int[]? dim=None, bool keepdim=False, *, "
        "dtype? dtype=None)",
-       "torch", run_norm, kSource},
+       "torch", run_norm, kReductionTableSource},
       {"logsumexp(Tensor input, int[] dim, bool keepdim=False)", "torch method",
        [](Arguments& a) -> OpResult {
          return logsumexp(a.context(), a.tensor(0), a.dims(1), a.flag(2));
        },
-       kSource},
-      {"max(Tensor input)", "torch method", whole<true>, kSource},
-      {"max(Tensor input, int dim, bool keepdim=False)", "torch method", along<true>, kSource},
-      {"max(Tensor input, Tensor other)", "torch method", elementwise<true>, kSource},
-      {"min(Tensor input)", "torch method", whole<false>, kSource},
-      {"min(Tensor input, int dim, bool keepdim=False)", "torch method", along<false>, kSource},
-      {"min(Tensor input, Tensor other)", "torch method", elementwise<false>, kSource},
+       kReductionTableSource},
+      {"max(Tensor input)", "torch method", whole<true>, kReductionTableSource},
+      {"max(Tensor input, int dim, bool keepdim=False)", "torch method", along<true>,
+       kReductionTableSource},
+      {"max(Tensor input, Tensor other)", "torch method", elementwise<true>, kReductionTableSource},
+      {"min(Tensor input)", "torch method", whole<false>, kReductionTableSource},
+      {"min(Tensor input, int dim, bool keepdim=False)", "torch method", along<false>,
+       kReductionTableSource},
+      {"min(Tensor input, Tensor other)", "torch method", elementwise<false>,
+       kReductionTableSource},
       {"amax(Tensor input, int[]? dim=None, bool keepdim=False)", "torch method",
-       amax_or_amin<true>, kSource},
+       amax_or_amin<true>, kReductionTableSource},
       {"amin(Tensor input, int[]? dim=None, bool keepdim=False)", "torch method",
-       amax_or_amin<false>, kSource},
+       amax_or_amin<false>, kReductionTableSource},
       {"argmax(Tensor input, int? dim=None, bool keepdim=False)", "torch method", arg_extreme<true>,
-       kSource},
+       kReductionTableSource},
       {"argmin(Tensor input, int? dim=None, bool keepdim=False)", "torch method",
-       arg_extreme<false>, kSource},
+       arg_extreme<false>, kReductionTableSource},
       {"any(Tensor input, int[]? dim=None, bool keepdim=False)", "torch method", any_or_all<true>,
-       kSource},
+       kReductionTableSource},
       {"all(Tensor input, int[]? dim=None, bool keepdim=False)", "torch method", any_or_all<false>,
-       kSource},
+       kReductionTableSource},
       {"count_nonzero(Tensor input, int[]? dim=None)", "torch method",
        [](Arguments& a) -> OpResult {
          return count_nonzero(a.context(), a.tensor(0), dims_or_all(a, 1));
        },
-       kSource},
+       kReductionTableSource},
       {"cumsum(Tensor input, int dim, *, dtype? dtype=None)", "torch method",
        [](Arguments& a) -> OpResult {
          return cumsum(a.context(), a.tensor(0), a.integer(1), a.dtype(2));
        },
-       kSource},
+       kReductionTableSource},
       {"cumsum_(Tensor input, int dim)", "method",
        [](Arguments& a) -> OpResult { return cumsum_(a.context(), a.tensor(0), a.integer(1)); },
-       kSource},
+       kReductionTableSource},
       {"cumprod_(Tensor input, int dim)", "method",
        [](Arguments& a) -> OpResult { return cumprod_(a.context(), a.tensor(0), a.integer(1)); },
-       kSource},
+       kReductionTableSource},
       {"cumprod(Tensor input, int dim, *, dtype? dtype=None)", "torch method",
        [](Arguments& a) -> OpResult {
          return cumprod(a.context(), a.tensor(0), a.integer(1), a.dtype(2));
        },
-       kSource},
+       kReductionTableSource},
   };
   return kOps;
 }

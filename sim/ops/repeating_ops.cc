@@ -14,7 +14,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "docs/rules/indexing.md#2.1";
+constexpr std::string_view kRepeatingOpsSource = "docs/rules/indexing.md#2.1";
 
 Tensor repeat_each(Context& c, const Tensor& given, std::int64_t repeats,
                    std::optional<std::int64_t> dim, std::optional<std::int64_t> output_size) {
@@ -94,19 +94,19 @@ std::span<const OpDef> repeating_ops() {
          return repeat_by(a.context(), a.tensor(0), a.tensor(1), a.optional_integer(2),
                           a.optional_integer(3));
        },
-       kSource},
+       kRepeatingOpsSource},
       {"repeat_interleave(Tensor repeats, *, int? output_size=None)", "torch",
        [](Arguments& a) -> OpResult {
          return repeated_places(a.context(), a.tensor(0), a.optional_integer(1));
        },
-       kSource},
+       kRepeatingOpsSource},
       {"repeat_interleave(Tensor input, int repeats, int? dim=None, *, int? output_size=None)",
        "torch method",
        [](Arguments& a) -> OpResult {
          return repeat_each(a.context(), a.tensor(0), a.integer(1), a.optional_integer(2),
                             a.optional_integer(3));
        },
-       kSource},
+       kRepeatingOpsSource},
   };
   return kOps;
 }

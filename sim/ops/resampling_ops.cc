@@ -381,7 +381,7 @@ UnfoldOptions unfold_options(const Arguments& a, std::size_t at) {
 }  // namespace
 
 std::span<const OpDef> resampling_ops() {
-  static constexpr std::string_view kSource = "docs/rules/pooling.md#2";
+  static constexpr std::string_view kResamplingOpsSource = "docs/rules/pooling.md#2";
   static constexpr std::string_view kRearranged = "docs/rules/pooling.md#3";
   static constexpr OpDef kOps[] = {
       {"interpolate(Tensor input, int[] size, number? scale_factor=None, str mode='nearest', bool? "
@@ -390,7 +390,7 @@ std::span<const OpDef> resampling_ops() {
        [](Arguments& a) -> OpResult {
          return interpolate(a.context(), a.tensor(0), a.dims(1), {}, a.text(3), a.flag(6));
        },
-       kSource},
+       kResamplingOpsSource},
       {"interpolate(Tensor input, int[]? size=None, float[]? scale_factor=None, str "
        "mode='nearest', bool? align_corners=None, bool? recompute_scale_factor=None, bool "
        "antialias=False)",
@@ -400,7 +400,7 @@ std::span<const OpDef> resampling_ops() {
                             a.is_none(2) ? std::vector<double>{} : scales(a, 2), a.text(3),
                             a.flag(6));
        },
-       kSource},
+       kResamplingOpsSource},
       {"interpolate(Tensor input, int[]? size=None, number? scale_factor=None, str mode='nearest', "
        "bool? align_corners=None, bool? recompute_scale_factor=None, bool antialias=False)",
        "F",
@@ -409,12 +409,12 @@ std::span<const OpDef> resampling_ops() {
                             a.is_none(2) ? std::vector<double>{} : scales(a, 2), a.text(3),
                             a.flag(6));
        },
-       kSource},
+       kResamplingOpsSource},
       {"grid_sample(Tensor input, Tensor grid, str mode='bilinear', str padding_mode='zeros', "
        "bool? align_corners=None)",
        "F",
        [](Arguments& a) -> OpResult { return grid_sample(a.context(), a.tensor(0), a.tensor(1)); },
-       kSource},
+       kResamplingOpsSource},
       {"pixel_shuffle(Tensor input, int upscale_factor)", "torch F",
        [](Arguments& a) -> OpResult {
          return pixel_shuffle(a.context(), a.tensor(0), a.integer(1));

@@ -13,7 +13,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "docs/rules/indexing.md#2";
+constexpr std::string_view kScatterOpsSource = "docs/rules/indexing.md#2";
 
 /// Writes into a copy of `self` (or into it) at positions along a dimension.
 enum class Write : std::uint8_t { kScatter, kScatterAdd, kIndexAdd, kIndexCopy, kIndexFill };
@@ -139,70 +139,71 @@ std::span<const OpDef> indexing_ops() {
        [](Arguments& a) -> OpResult {
          return index_select(a.context(), a.tensor(0), a.integer(1), a.tensor(2));
        },
-       kSource},
+       kScatterOpsSource},
       {"gather(Tensor input, int dim, Tensor index)", "torch method",
        [](Arguments& a) -> OpResult {
          return gather(a.context(), a.tensor(0), a.integer(1), a.tensor(2));
        },
-       kSource},
+       kScatterOpsSource},
       {"take_along_dim(Tensor input, Tensor indices, int? dim=None)", "torch method",
        [](Arguments& a) -> OpResult {
          return take_along_dim(a.context(), a.tensor(0), a.tensor(1), a.optional_integer(2));
        },
-       kSource},
+       kScatterOpsSource},
       {"nonzero(Tensor input, *, bool as_tuple=False)", "torch method",
        [](Arguments& a) -> OpResult {
          if (a.flag(1)) return OpResult::tuple(columns_of_nonzero(a.context(), a.tensor(0)));
          return OpResult(nonzero(a.context(), a.tensor(0)));
        },
-       kSource},
+       kScatterOpsSource},
       {"argwhere(Tensor input)", "torch method",
-       [](Arguments& a) -> OpResult { return nonzero(a.context(), a.tensor(0)); }, kSource},
+       [](Arguments& a) -> OpResult { return nonzero(a.context(), a.tensor(0)); },
+       kScatterOpsSource},
       {"where(Tensor condition)", "torch",
        [](Arguments& a) -> OpResult {
          return OpResult::tuple(columns_of_nonzero(a.context(), a.tensor(0)));
        },
-       kSource},
+       kScatterOpsSource},
       {"masked_select(Tensor input, Tensor mask)", "torch method",
        [](Arguments& a) -> OpResult {
          return masked_select(a.context(), a.tensor(0), a.tensor(1));
        },
-       kSource},
+       kScatterOpsSource},
       {"index_put(Tensor input, Tensor[] indices, Tensor values, bool accumulate=False)",
        "torch method",
        [](Arguments& a) -> OpResult {
          return index_put(a.context(), a.tensor(0), a.tensors(1), a.tensor(2), a.flag(3));
        },
-       kSource},
+       kScatterOpsSource},
       {"index_put_(Tensor input, Tensor[] indices, Tensor values, bool accumulate=False)", "method",
        [](Arguments& a) -> OpResult {
          return index_put_(a.context(), a.tensor(0), a.tensors(1), a.tensor(2), a.flag(3));
        },
-       kSource},
+       kScatterOpsSource},
       {"scatter(Tensor input, int dim, Tensor index, Tensor src)", "torch method",
-       write_tensor<Write::kScatter, false>, kSource},
+       write_tensor<Write::kScatter, false>, kScatterOpsSource},
       {"scatter(Tensor input, int dim, Tensor index, number value)", "torch method",
-       write_number<Write::kScatter, false>, kSource},
+       write_number<Write::kScatter, false>, kScatterOpsSource},
       {"scatter_(Tensor input, int dim, Tensor index, Tensor src)", "method",
-       write_tensor<Write::kScatter, true>, kSource},
+       write_tensor<Write::kScatter, true>, kScatterOpsSource},
       {"scatter_(Tensor input, int dim, Tensor index, number value)", "method",
-       write_number<Write::kScatter, true>, kSource},
+       write_number<Write::kScatter, true>, kScatterOpsSource},
       {"scatter_add(Tensor input, int dim, Tensor index, Tensor src)", "torch method",
-       write_tensor<Write::kScatterAdd, false>, kSource},
+       write_tensor<Write::kScatterAdd, false>, kScatterOpsSource},
       {"scatter_add_(Tensor input, int dim, Tensor index, Tensor src)", "method",
-       write_tensor<Write::kScatterAdd, true>, kSource},
+       write_tensor<Write::kScatterAdd, true>, kScatterOpsSource},
       {"index_add(Tensor input, int dim, Tensor index, Tensor source, *, number alpha=1)",
-       "torch method", index_add<false>, kSource},
+       "torch method", index_add<false>, kScatterOpsSource},
       {"index_add_(Tensor input, int dim, Tensor index, Tensor source, *, number alpha=1)",
-       "method", index_add<true>, kSource},
+       "method", index_add<true>, kScatterOpsSource},
       {"index_copy(Tensor input, int dim, Tensor index, Tensor source)", "torch method",
-       write_tensor<Write::kIndexCopy, false>, kSource},
+       write_tensor<Write::kIndexCopy, false>, kScatterOpsSource},
       {"index_copy_(Tensor input, int dim, Tensor index, Tensor source)", "method",
-       write_tensor<Write::kIndexCopy, true>, kSource},
+       write_tensor<Write::kIndexCopy, true>, kScatterOpsSource},
       {"index_fill(Tensor input, int dim, Tensor index, number value)", "torch method",
-       write_number<Write::kIndexFill, false>, kSource},
+       write_number<Write::kIndexFill, false>, kScatterOpsSource},
       {"index_fill_(Tensor input, int dim, Tensor index, number value)", "method",
-       write_number<Write::kIndexFill, true>, kSource},
+       write_number<Write::kIndexFill, true>, kScatterOpsSource},
   };
   return kOps;
 }

@@ -10,7 +10,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "docs/rules/indexing.md#2";
+constexpr std::string_view kScatterReduceOpsSource = "docs/rules/indexing.md#2";
 
 /// Slots of what scatter_reduce and index_reduce save.
 enum Slot : std::size_t { kIndex, kSelf, kSource_, kResult };
@@ -199,29 +199,29 @@ std::span<const OpDef> scatter_reduce_ops() {
   static constexpr OpDef kOps[] = {
       {"scatter_reduce(Tensor input, int dim, Tensor index, Tensor src, str reduce, *, bool "
        "include_self=True)",
-       "torch method", run<false, false>, kSource},
+       "torch method", run<false, false>, kScatterReduceOpsSource},
       {"scatter_reduce_(Tensor input, int dim, Tensor index, Tensor src, str reduce, *, bool "
        "include_self=True)",
-       "method", run<true, false>, kSource},
+       "method", run<true, false>, kScatterReduceOpsSource},
       {"index_reduce(Tensor input, int dim, Tensor index, Tensor source, str reduce, *, bool "
        "include_self=True)",
-       "torch method", run<false, true>, kSource},
+       "torch method", run<false, true>, kScatterReduceOpsSource},
       {"index_reduce_(Tensor input, int dim, Tensor index, Tensor source, str reduce, *, bool "
        "include_self=True)",
-       "method", run<true, true>, kSource},
+       "method", run<true, true>, kScatterReduceOpsSource},
       {"masked_scatter(Tensor input, Tensor mask, Tensor source)", "torch method",
        [](Arguments& a) -> OpResult {
          return masked_scatter(a.context(), a.tensor(0), a.tensor(1), a.tensor(2), false);
        },
-       kSource},
+       kScatterReduceOpsSource},
       {"masked_scatter_(Tensor input, Tensor mask, Tensor source)", "method",
        [](Arguments& a) -> OpResult {
          return masked_scatter(a.context(), a.tensor(0), a.tensor(1), a.tensor(2), true);
        },
-       kSource},
+       kScatterReduceOpsSource},
       {"take(Tensor input, Tensor index)", "torch method",
        [](Arguments& a) -> OpResult { return take(a.context(), a.tensor(0), a.tensor(1)); },
-       kSource},
+       kScatterReduceOpsSource},
   };
   return kOps;
 }

@@ -13,7 +13,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "docs/rules/indexing.md#2";
+constexpr std::string_view kScatteredCopiesSource = "docs/rules/indexing.md#2";
 
 /// A copy of all that lies in the tensor's memory, seen as the tensor sees it. Source: ATen's
 /// clone_preserve_strides.
@@ -167,23 +167,24 @@ std::span<const OpDef> scattered_copies() {
   static constexpr OpDef kOps[] = {
       {"slice_scatter(Tensor input, Tensor src, int dim=0, int? start=None, int? end=None, int "
        "step=1)",
-       "torch method", slice_scatter, kSource},
+       "torch method", slice_scatter, kScatteredCopiesSource},
       {"select_scatter(Tensor input, Tensor src, int dim, int index)", "torch method",
-       select_scatter, kSource},
+       select_scatter, kScatteredCopiesSource},
       {"diagonal_scatter(Tensor input, Tensor src, int offset=0, int dim1=0, int dim2=1)",
-       "torch method", diagonal_scatter, kSource},
+       "torch method", diagonal_scatter, kScatteredCopiesSource},
       {"put(Tensor input, Tensor index, Tensor source, bool accumulate=False)", "torch method",
        [](Arguments& a) -> OpResult {
          return put(a.context(), a.tensor(0), a.tensor(1), a.tensor(2), a.flag(3), false);
        },
-       kSource},
+       kScatteredCopiesSource},
       {"put_(Tensor input, Tensor index, Tensor source, bool accumulate=False)", "method",
        [](Arguments& a) -> OpResult {
          return put(a.context(), a.tensor(0), a.tensor(1), a.tensor(2), a.flag(3), true);
        },
-       kSource},
+       kScatteredCopiesSource},
       {"block_diag(Tensor[] *tensors)", "torch",
-       [](Arguments& a) -> OpResult { return block_diag(a.context(), a.tensors(0)); }, kSource},
+       [](Arguments& a) -> OpResult { return block_diag(a.context(), a.tensors(0)); },
+       kScatteredCopiesSource},
   };
   return kOps;
 }

@@ -97,22 +97,22 @@ OpResult run_softmax(Arguments& a) {
 }  // namespace
 
 std::span<const OpDef> softmax_ops() {
-  static constexpr std::string_view kSource = "docs/rules/reductions.md#4";
+  static constexpr std::string_view kSoftmaxOpsSource = "docs/rules/reductions.md#4";
   static constexpr OpDef kOps[] = {
       {"softmax(Tensor input, int? dim=None, dtype? dtype=None, any _stacklevel=3)",
-       "torch F method", run_softmax<false>, kSource},
+       "torch F method", run_softmax<false>, kSoftmaxOpsSource},
       {"_softmax_backward_data(Tensor grad_output, Tensor output, int dim, dtype input_dtype)",
-       "torch", run_softmax_gradient<false>, kSource},
+       "torch", run_softmax_gradient<false>, kSoftmaxOpsSource},
       {"_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, dtype input_dtype)",
-       "torch", run_softmax_gradient<true>, kSource},
+       "torch", run_softmax_gradient<true>, kSoftmaxOpsSource},
       {"log_softmax(Tensor input, int? dim=None, dtype? dtype=None, any _stacklevel=3)",
-       "torch F method", run_softmax<true>, kSource},
+       "torch F method", run_softmax<true>, kSoftmaxOpsSource},
       {"softmin(Tensor input, int? dim=None, dtype? dtype=None, any _stacklevel=3)", "F",
        [](Arguments& a) -> OpResult {
          const Tensor negative = unary(a.context(), "neg", a.tensor(0));
          return softmax(a.context(), negative, legacy_softmax_dim(a, 1), a.dtype(2), false);
        },
-       kSource},
+       kSoftmaxOpsSource},
   };
   return kOps;
 }

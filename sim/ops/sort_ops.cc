@@ -17,7 +17,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "docs/rules/indexing.md#4";
+constexpr std::string_view kSortOpsSource = "docs/rules/indexing.md#4";
 /// Rows up to here are sorted within one block. Source: should_use_small_sort.
 constexpr std::int64_t kSmallSort = 4096;
 constexpr std::int64_t kLargeSegment = 1'000'000;
@@ -354,66 +354,68 @@ OpResult sorted(Arguments& a) {
 std::span<const OpDef> sort_ops() {
   static constexpr OpDef kOps[] = {
       {"sort(Tensor input, int dim=-1, bool descending=False, bool stable=False)", "torch method",
-       sorted, kSource},
+       sorted, kSortOpsSource},
       {"argsort(Tensor input, int dim=-1, bool descending=False, bool stable=False)",
        "torch method",
        [](Arguments& a) -> OpResult { return sort(a.context(), a.tensor(0), a.integer(1))[1]; },
-       kSource},
+       kSortOpsSource},
       {"topk(Tensor input, int k, int dim=-1, bool largest=True, bool sorted=True)", "torch method",
        [](Arguments& a) -> OpResult {
          return OpResult::named(
              "topk", "values indices",
              topk(a.context(), a.tensor(0), a.integer(1), a.integer(2), a.flag(4)));
        },
-       kSource},
+       kSortOpsSource},
       {"median(Tensor input)", "torch method",
-       [](Arguments& a) -> OpResult { return median(a.context(), a.tensor(0), false); }, kSource},
+       [](Arguments& a) -> OpResult { return median(a.context(), a.tensor(0), false); },
+       kSortOpsSource},
       {"nanmedian(Tensor input)", "torch method",
-       [](Arguments& a) -> OpResult { return median(a.context(), a.tensor(0), true); }, kSource},
+       [](Arguments& a) -> OpResult { return median(a.context(), a.tensor(0), true); },
+       kSortOpsSource},
       {"nanmedian(Tensor input, int dim, bool keepdim=False)", "torch method",
        [](Arguments& a) -> OpResult {
          return OpResult::named("nanmedian", "values indices",
                                 row_value(a.context(), "nanmedian", "NanmedianBackward1",
                                           a.tensor(0), a.integer(1), a.flag(2)));
        },
-       kSource},
+       kSortOpsSource},
       {"mode(Tensor input, int dim=-1, bool keepdim=False)", "torch method",
        [](Arguments& a) -> OpResult {
          return OpResult::named("mode", "values indices",
                                 mode(a.context(), a.tensor(0), a.integer(1), a.flag(2)));
        },
-       kSource},
+       kSortOpsSource},
       {"median(Tensor input, int dim, bool keepdim=False)", "torch method",
        [](Arguments& a) -> OpResult {
          return OpResult::named("median", "values indices",
                                 row_value(a.context(), "median", "MedianBackward1", a.tensor(0),
                                           a.integer(1), a.flag(2)));
        },
-       kSource},
+       kSortOpsSource},
       {"kthvalue(Tensor input, int k, int dim=-1, bool keepdim=False)", "torch method",
        [](Arguments& a) -> OpResult {
          return OpResult::named("kthvalue", "values indices",
                                 row_value(a.context(), "kthvalue", "KthvalueBackward0", a.tensor(0),
                                           a.integer(2), a.flag(3)));
        },
-       kSource},
+       kSortOpsSource},
       {"cummax(Tensor input, int dim)", "torch method",
        [](Arguments& a) -> OpResult {
          return OpResult::named("cummax", "values indices",
                                 running_extreme(a.context(), "cummax", a.tensor(0)));
        },
-       kSource},
+       kSortOpsSource},
       {"cummin(Tensor input, int dim)", "torch method",
        [](Arguments& a) -> OpResult {
          return OpResult::named("cummin", "values indices",
                                 running_extreme(a.context(), "cummin", a.tensor(0)));
        },
-       kSource},
+       kSortOpsSource},
       {"_unique_consecutive(Tensor input)", "torch",
        [](Arguments& a) -> OpResult { return unique_consecutive(a.context(), a.tensor(0)); },
-       kSource},
+       kSortOpsSource},
       {"_unique(Tensor input)", "torch",
-       [](Arguments& a) -> OpResult { return unique(a.context(), a.tensor(0)); }, kSource},
+       [](Arguments& a) -> OpResult { return unique(a.context(), a.tensor(0)); }, kSortOpsSource},
   };
   return kOps;
 }

@@ -13,7 +13,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "docs/rules/reductions.md#2";
+constexpr std::string_view kStatisticsOpsSource = "docs/rules/reductions.md#2";
 
 /// The smallest and the largest at once: PyTorch knows no gradient of it.
 TensorList aminmax(Context& c, const Tensor& self, std::optional<std::int64_t> dim, bool keepdim) {
@@ -214,29 +214,30 @@ std::span<const OpDef> statistics_ops() {
              "aminmax", "min max",
              aminmax(a.context(), a.tensor(0), a.optional_integer(1), a.flag(2)));
        },
-       kSource},
+       kStatisticsOpsSource},
       {"trace(Tensor input)", "torch method",
-       [](Arguments& a) -> OpResult { return trace(a.context(), a.tensor(0)); }, kSource},
+       [](Arguments& a) -> OpResult { return trace(a.context(), a.tensor(0)); },
+       kStatisticsOpsSource},
       {"logcumsumexp(Tensor input, int dim)", "torch method",
        [](Arguments& a) -> OpResult {
          return logcumsumexp(a.context(), a.tensor(0), a.integer(1));
        },
-       kSource},
+       kStatisticsOpsSource},
       {"dist(Tensor input, Tensor other, number p=2)", "torch method",
        [](Arguments& a) -> OpResult {
          return dist(a.context(), a.tensor(0), a.tensor(1), a.number(2));
        },
-       kSource},
+       kStatisticsOpsSource},
       {"renorm(Tensor input, number p, int dim, number maxnorm)", "torch method",
        [](Arguments& a) -> OpResult {
          return renorm(a.context(), a.tensor(0), a.number(1), a.integer(2));
        },
-       kSource},
+       kStatisticsOpsSource},
       {"renorm_(Tensor input, number p, int dim, number maxnorm)", "method",
        [](Arguments& a) -> OpResult {
          return renorm_(a.context(), a.tensor(0), a.number(1), a.integer(2));
        },
-       kSource},
+       kStatisticsOpsSource},
   };
   return kOps;
 }

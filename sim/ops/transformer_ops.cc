@@ -134,7 +134,7 @@ Tensor transformer_encoder_layer(Context& c, const Tensor& src, std::int64_t hea
 }
 
 std::span<const OpDef> transformer_ops() {
-  static constexpr std::string_view kSource = "docs/rules/attention.md#6";
+  static constexpr std::string_view kTransformerOpsSource = "docs/rules/attention.md#6";
   static constexpr OpDef kOps[] = {
       {"_native_multi_head_attention(Tensor query, int embed_dim, int num_heads, Tensor "
        "in_proj_weight, Tensor in_proj_bias, Tensor out_proj_weight, Tensor out_proj_bias, bool "
@@ -147,7 +147,7 @@ std::span<const OpDef> transformer_ops() {
                                          a.optional_tensor(9), a.flag(7), a.flag(8));
          return OpResult::tuple({std::move(out), std::move(weights)});
        },
-       kSource},
+       kTransformerOpsSource},
       {"_transformer_encoder_layer_fwd(Tensor src, int embed_dim, int num_heads, Tensor "
        "in_proj_weight, Tensor in_proj_bias, Tensor out_proj_weight, Tensor out_proj_bias, bool "
        "use_gelu, bool norm_first, number eps, Tensor norm_weight_1, Tensor norm_bias_1, Tensor "
@@ -167,7 +167,7 @@ std::span<const OpDef> transformer_ops() {
          return transformer_encoder_layer(a.context(), a.tensor(0), a.integer(2), w,
                                           a.optional_tensor(18), a.flag(8), a.number(9));
        },
-       kSource},
+       kTransformerOpsSource},
   };
   return kOps;
 }

@@ -14,7 +14,7 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSource = "docs/rules/shapes.md#1";
+constexpr std::string_view kWindowOpsSource = "docs/rules/shapes.md#1";
 
 /// `count` windows put back where they were taken.
 Tensor folded(Context& c, const Tensor& windows, const Dims& sizes, std::int64_t count,
@@ -231,40 +231,40 @@ std::span<const OpDef> window_ops() {
        [](Arguments& a) -> OpResult {
          return unfold(a.context(), a.tensor(0), a.integer(1), a.integer(2), a.integer(3));
        },
-       kSource},
+       kWindowOpsSource},
       {"_unfold_backward(Tensor input, int[] input_sizes, int dim, int size, int step)", "torch",
        [](Arguments& a) -> OpResult {
          return unfold_backward(a.context(), a.tensor(0), a.dims(1), a.integer(2), a.integer(3),
                                 a.integer(4));
        },
-       kSource},
+       kWindowOpsSource},
       {"as_strided(Tensor input, int[] size, int[] stride, int? storage_offset=None)",
        "torch method",
        [](Arguments& a) -> OpResult {
          return as_strided(a.context(), a.tensor(0), a.dims(1), a.dims(2), a.optional_integer(3));
        },
-       kSource},
+       kWindowOpsSource},
       {"squeeze_(Tensor input)", "method",
        [](Arguments& a) -> OpResult {
          const Tensor& x = a.tensor(0);
          return reseen(a.context(), x, "squeeze_", "SqueezeBackward0", squeezed(x, {}),
                        unsqueeze_backward(x.sizes()));
        },
-       kSource},
+       kWindowOpsSource},
       {"squeeze_(Tensor input, int[] dim)", "method",
        [](Arguments& a) -> OpResult {
          const Tensor& x = a.tensor(0);
          return reseen(a.context(), x, "squeeze_", "SqueezeBackward1", squeezed(x, a.dims(1)),
                        unsqueeze_backward(x.sizes()));
        },
-       kSource},
+       kWindowOpsSource},
       {"squeeze(Tensor input, int[] dim)", "torch method",
        [](Arguments& a) -> OpResult {
          const Tensor& x = a.tensor(0);
          Op op(a.context(), "squeeze", "SqueezeBackward2", {&x});
          return op.result(as_view(x, squeezed(x, a.dims(1))), unsqueeze_backward(x.sizes()));
        },
-       kSource},
+       kWindowOpsSource},
       {"unsqueeze_(Tensor input, int dim)", "method",
        [](Arguments& a) -> OpResult {
          const Tensor& x = a.tensor(0);
@@ -275,32 +275,32 @@ std::span<const OpDef> window_ops() {
                                                          : as_view(b.grad(), squeeze(b.grad(), d));
                        });
        },
-       kSource},
+       kWindowOpsSource},
       {"transpose_(Tensor input, int dim0, int dim1)", "method",
        [](Arguments& a) -> OpResult {
          return transpose_in_place(a.context(), a.tensor(0), a.integer(1), a.integer(2),
                                    "transpose_");
        },
-       kSource},
+       kWindowOpsSource},
       {"swapaxes_(Tensor input, int axis0, int axis1)", "method",
        [](Arguments& a) -> OpResult {
          return transpose_in_place(a.context(), a.tensor(0), a.integer(1), a.integer(2),
                                    "transpose_");
        },
-       kSource},
+       kWindowOpsSource},
       {"swapdims_(Tensor input, int dim0, int dim1)", "method",
        [](Arguments& a) -> OpResult {
          return transpose_in_place(a.context(), a.tensor(0), a.integer(1), a.integer(2),
                                    "transpose_");
        },
-       kSource},
+       kWindowOpsSource},
       {"t_(Tensor input)", "method",
        [](Arguments& a) -> OpResult {
          const Tensor& x = a.tensor(0);
          if (x.dim() < 2) return x;
          return transpose_in_place(a.context(), x, 0, 1, "t_");
        },
-       kSource},
+       kWindowOpsSource},
   };
   return kOps;
 }

@@ -44,4 +44,9 @@ struct Event {
 };
 static_assert(sizeof(Event) == 32);
 
+/// Asked for by the program, or done.
+inline bool is_free(const Event& event) {
+  return event.action == Action::kFreeRequested || event.action == Action::kFreeCompleted;
+}
+
 }  // namespace tidemark

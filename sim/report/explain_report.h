@@ -30,4 +30,9 @@ std::string_view maker_of(std::string_view maker);
 /// "8.13 MiB made by addmm at model.py:12 forward in step 1"
 std::string holder_text(const HeldBlock& block);
 
+/// Allocator settings as a sentence names them: "the default settings", or the text in quotes.
+inline std::string setting_name(const std::string& conf) {
+  return conf.empty() ? "the default settings" : "'" + conf + "'";
+}
+
 }  // namespace tidemark

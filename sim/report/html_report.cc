@@ -48,10 +48,6 @@ void write_host(const HtmlReport& report, JsonWriter& json) {
   json.end_array();
 }
 
-std::string setting_name(const std::string& text) {
-  return text.empty() ? "the default settings" : "'" + text + "'";
-}
-
 /// How the run ended, and what it needs where it failed.
 std::string ending(const HtmlReport& report) {
   const Explanation& explanation = *report.explanation;

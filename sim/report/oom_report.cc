@@ -29,10 +29,6 @@ std::string_view class_name(OomClass why) {
                                            : "rounding";
 }
 
-std::string setting_name(const std::string& conf) {
-  return conf.empty() ? "the default settings" : "'" + conf + "'";
-}
-
 std::string request_text(const RequestRemedies& request, const MemoryPicture& picture,
                          const TextStyle& style) {
   std::string out = fmt::format(

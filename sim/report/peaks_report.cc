@@ -12,10 +12,6 @@ namespace {
 
 using Align = Table::Align;
 
-std::string setting_name(const std::string& conf) {
-  return conf.empty() ? "the default settings" : "'" + conf + "'";
-}
-
 std::string moments(const PeakPictures& peaks, const TextStyle& style) {
   Table table(
       {Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});

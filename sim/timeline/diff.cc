@@ -8,10 +8,6 @@ namespace tidemark {
 
 namespace {
 
-bool is_free(const Event& event) {
-  return event.action == Action::kFreeRequested || event.action == Action::kFreeCompleted;
-}
-
 /// Indices of `events` with every run of consecutive frees sorted, so that equal sets compare
 /// equal.
 std::vector<std::size_t> canonical_order(std::span<const Event> events,

@@ -9,10 +9,6 @@ namespace tidemark {
 
 namespace {
 
-bool is_free(const Event& event) {
-  return event.action == Action::kFreeRequested || event.action == Action::kFreeCompleted;
-}
-
 bool differ(const Event& a, const Event& b) { return compare_events(a, b, {}).any(); }
 
 }  // namespace

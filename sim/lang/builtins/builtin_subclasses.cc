@@ -134,6 +134,15 @@ void define_containers(Interp& in) {
     return make_ref<Tuple>(interp.heap(), std::move(items),
                            subclass_given(args, interp.classes().tuple));
   });
+  define_new(in, *c.frozenset, [](Interp& interp, CallArgs& args) -> Value {
+    const Ref<Set> set =
+        make_ref<Set>(interp.heap(), true, subclass_given(args, interp.classes().frozenset));
+    if (args.positional > 1) {
+      for (Value& item : interp.unpack(args.values[1]))
+        set->table.set(interp, std::move(item), Value::none());
+    }
+    return set;
+  });
   define_new(in, *c.dict, [](Interp& interp, CallArgs& args) -> Value {
     return make_ref<Dict>(interp.heap(), subclass_given(args, interp.classes().dict));
   });

@@ -290,6 +290,20 @@ void add_object_methods(Interp& in) {
     exception.args = args[1].as<Tuple>()->items;
     return Value::none();
   });
+  // The keywords of some, which are attributes too.
+  const auto with_keywords = [&](const Ref<ClassObject>& type, std::string_view signature,
+                                 std::string_view first, std::string_view second) {
+    define(in, *type, signature, [first, second](Interp& interp, Arguments& args) {
+      auto& exception = args.object<ExceptionObject>(0, "an exception");
+      exception.args = args[1].as<Tuple>()->items;
+      if (!args[2].is_none()) exception.set_own(interp.intern(first), args[2]);
+      if (!second.empty() && !args[3].is_none()) exception.set_own(interp.intern(second), args[3]);
+      return Value::none();
+    });
+  };
+  with_keywords(c.import_error, "__init__(self, *args, name=None, path=None)", "name", "path");
+  with_keywords(c.attribute_error, "__init__(self, *args, name=None, obj=None)", "name", "obj");
+  with_keywords(c.name_error, "__init__(self, *args, name=None)", "name", {});
   define(in, *c.base_exception, "with_traceback(self, tb, /)", [](Interp&, Arguments& args) {
     if (args[1].is_none()) drop_traceback(args.object<ExceptionObject>(0, "an exception"));
     return args.take(0);

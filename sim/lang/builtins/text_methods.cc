@@ -18,7 +18,7 @@ constexpr std::string_view kBlank = " \t\r\n\f\v";
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 bool is_alpha(char c) { return lower(c) >= 'a' && lower(c) <= 'z'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_decimal_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string_view stripped(std::string_view text, std::string_view characters, bool left,
                           bool right) {
@@ -281,7 +281,7 @@ Value all_of(Interp& /*in*/, Arguments& args) {
   return Value::boolean(!text.empty() && std::all_of(text.begin(), text.end(), kTest));
 }
 
-bool is_alphanumeric(char c) { return is_alpha(c) || is_digit(c); }
+bool is_alphanumeric(char c) { return is_alpha(c) || is_decimal_digit(c); }
 bool is_blank(char c) { return kBlank.find(c) != std::string_view::npos; }
 
 constexpr FunctionRow kMethods[] = {
@@ -311,9 +311,9 @@ constexpr FunctionRow kMethods[] = {
      [](Interp& in, Arguments& args) { return justify(in, args, '>'); }},
     {"center(self, width, fillchar=' ', /)",
      [](Interp& in, Arguments& args) { return justify(in, args, '^'); }},
-    {"isdigit(self, /)", all_of<is_digit>},
-    {"isnumeric(self, /)", all_of<is_digit>},
-    {"isdecimal(self, /)", all_of<is_digit>},
+    {"isdigit(self, /)", all_of<is_decimal_digit>},
+    {"isnumeric(self, /)", all_of<is_decimal_digit>},
+    {"isdecimal(self, /)", all_of<is_decimal_digit>},
     {"isalpha(self, /)", all_of<is_alpha>},
     {"isalnum(self, /)", all_of<is_alphanumeric>},
     {"isspace(self, /)", all_of<is_blank>},
@@ -321,7 +321,7 @@ constexpr FunctionRow kMethods[] = {
      [](Interp&, Arguments& args) {
        const std::string& text = args.text(0);
        const auto part = [](char c) { return is_alphanumeric(c) || c == '_'; };
-       return Value::boolean(!text.empty() && !is_digit(text[0]) &&
+       return Value::boolean(!text.empty() && !is_decimal_digit(text[0]) &&
                              std::all_of(text.begin(), text.end(), part));
      }},
     {"isupper(self, /)",

@@ -4,6 +4,7 @@
 #include "sim/lang/runtime/docstring.h"
 #include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/function_body.h"
+#include "sim/lang/runtime/iterators.h"
 #include "sim/lang/runtime/special_methods.h"
 
 namespace tidemark::lang {
@@ -136,7 +137,15 @@ ClassObject& Interp::class_of(const Value& value) const {
     case Kind::kFrame:
       return *c.frame;
     case Kind::kView:
-      return *c.dict_keys;
+      switch (static_cast<DictView*>(object)->part) {
+        case DictPart::kKeys:
+          return *c.dict_keys;
+        case DictPart::kValues:
+          return *c.dict_values;
+        case DictPart::kItems:
+          return *c.dict_items;
+      }
+      break;
     case Kind::kInstance:
     case Kind::kHost:
     case Kind::kException:
@@ -419,12 +428,28 @@ Value Interp::find_attr(const Value& object, Name name) {
         if (is_copied) return find_attr(wrapper.function, name);
         break;
       }
+      case Kind::kCell:
+        if (text(name) == "cell_contents") {
+          Value inside = static_cast<Cell*>(object.object())->value;
+          if (inside.empty()) value_error("Cell is empty");
+          return inside;
+        }
+        break;
       case Kind::kBuiltin: {
         const auto& builtin = *static_cast<Builtin*>(object.object());
         if (name == known(name::kName) || name == known(name::kQualname)) {
           return str(std::string(text(builtin.name)));
         }
         if (name == known(name::kDoc)) return Value::none();
+        break;
+      }
+      case Kind::kProperty: {
+        const auto& property = *static_cast<Property*>(object.object());
+        if (text(name) == "fget") return property.get;
+        if (text(name) == "fset") return property.set;
+        if (text(name) == "fdel") return property.del;
+        if (name == known(name::kDoc) && !property.get.is_none())
+          return find_attr(property.get, name);
         break;
       }
       case Kind::kSlice: {

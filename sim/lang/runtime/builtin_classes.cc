@@ -167,10 +167,17 @@ void Interp::make_builtin_classes() {
   named(c.os_error, {"BlockingIOError", "ChildProcessError", "ConnectionError", "FileExistsError",
                      "InterruptedError", "IsADirectoryError", "NotADirectoryError",
                      "PermissionError", "ProcessLookupError"});
-  named(c.value_error, {"UnicodeError", "UnicodeDecodeError", "UnicodeEncodeError"});
+  named(find_builtin(intern("ConnectionError"))->ref<ClassObject>(),
+        {"BrokenPipeError", "ConnectionAbortedError", "ConnectionRefusedError",
+         "ConnectionResetError"});
+  named(c.value_error, {"UnicodeError"});
+  named(find_builtin(intern("UnicodeError"))->ref<ClassObject>(),
+        {"UnicodeDecodeError", "UnicodeEncodeError", "UnicodeTranslateError"});
+  named(c.syntax_error, {"IndentationError"});
+  named(find_builtin(intern("IndentationError"))->ref<ClassObject>(), {"TabError"});
   named(c.exception, {"ReferenceError", "StopAsyncIteration", "SystemError"});
   named(c.warning, {"BytesWarning", "ImportWarning", "PendingDeprecationWarning", "ResourceWarning",
-                    "SyntaxWarning", "UnicodeWarning"});
+                    "SyntaxWarning", "UnicodeWarning", "EncodingWarning"});
   for (const std::string_view name : {"IOError", "EnvironmentError"})
     set_builtin(intern(name), c.os_error);
 }

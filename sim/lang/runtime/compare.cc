@@ -73,6 +73,20 @@ Value compare_containers(Interp& in, CompareOp op, const Value& left, const Valu
     }
     return Value::boolean(ordered(op, a->size(), b->size()));
   }
+  const auto pairs = [](const Value& value) {
+    const auto* view = value.as<DictView>();
+    return view != nullptr && view->part == DictPart::kItems;
+  };
+  if (pairs(left) || pairs(right)) {
+    // d.items() is a set of pairs.
+    const auto as_set = [&](const Value& value) {
+      return pairs(value) ? in.call(in.classes().set, {value}) : value;
+    };
+    const Value first = as_set(left);
+    const Value second = as_set(right);
+    if (set_table(first) == nullptr || set_table(second) == nullptr) return {};
+    return compare_containers(in, op, first, second);
+  }
   ValueTable* a = set_table(left);
   ValueTable* b = set_table(right);
   const bool dicts = left.as<Dict>() != nullptr && right.as<Dict>() != nullptr;

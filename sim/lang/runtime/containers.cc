@@ -232,6 +232,11 @@ std::int64_t index_of(Interp& in, const Value& key, std::string_view kind) {
 Ref<Slice> plain_slice(Interp& in, const Slice& slice) {
   const auto part = [&](const Value& value) -> Value {
     if (value.is_none() || value.is_integral()) return value;
+    if (value.as<WideInteger>() != nullptr) {
+      const bool below = in.truth(in.compare(CompareOp::kLt, value, Value::integer(0)));
+      return Value::integer(below ? std::numeric_limits<std::int64_t>::min() + 1
+                                  : std::numeric_limits<std::int64_t>::max());
+    }
     if (value.as<Instance>() != nullptr) {
       Value index = in.call_special(value, known(name::kIndex));
       if (index.is_integral()) return index;

@@ -374,16 +374,26 @@ void Evaluator::class_stmt(const ClassStmt* node) {
   for (const Expr* decorator : node->decorators) decorators.push_back(eval(decorator));
   std::vector<Value> bases;
   bases.reserve(node->bases.size);
+  std::vector<Value> named;
   for (const Expr* base : node->bases) {
-    Value value = eval(base);
+    if (base->kind != ExprKind::kStarred) {
+      named.push_back(eval(base));
+      continue;
+    }
+    for (Value& each : in_.unpack(eval(static_cast<const StarredExpr*>(base)->value)))
+      named.push_back(std::move(each));
+  }
+  Value original;  // the bases as they are named, where one stands for others
+  for (const Value& value : named) {
     // What is no class says what it stands for: typing.Mapping[str, int].
     const Name entries = in_.intern("__mro_entries__");
     const auto* object = value.as<Instance>();
     if (object == nullptr || object->type().lookup(entries) == nullptr) {
-      bases.push_back(std::move(value));
+      bases.push_back(value);
       continue;
     }
-    for (Value& entry : in_.unpack(in_.call_method(value, entries, {in_.tuple({})})))
+    if (original.empty()) original = in_.tuple(named);
+    for (Value& entry : in_.unpack(in_.call_method(value, entries, {original})))
       bases.push_back(std::move(entry));
   }
   Value metaclass;
@@ -391,7 +401,18 @@ void Evaluator::class_stmt(const ClassStmt* node) {
   keywords.reserve(node->keywords.size);
   for (const Keyword& keyword : node->keywords) {
     Value value = eval(keyword.value);
-    if (in_.text(keyword.name) == "metaclass") {
+    if (keyword.spread) {
+      const Value given = in_.call(in_.classes().dict, {std::move(value)});
+      for (const ValueTable::Entry& entry : given.as<Dict>()->table.entries()) {
+        if (entry.key.as<Str>() == nullptr) continue;
+        const std::string& text = entry.key.as<Str>()->text();
+        if (text == "metaclass") {
+          metaclass = entry.value;
+        } else {
+          keywords.emplace_back(in_.intern(text), entry.value);
+        }
+      }
+    } else if (in_.text(keyword.name) == "metaclass") {
       metaclass = std::move(value);
     } else {
       keywords.emplace_back(keyword.name, std::move(value));
@@ -437,6 +458,9 @@ void Evaluator::class_stmt(const ClassStmt* node) {
     }
     attributes.set(known(name::kAnnotations), dict);
   }
+  const Name orig_bases = in_.intern("__orig_bases__");
+  if (!original.empty() && attributes.find(orig_bases) == nullptr)
+    attributes.set(orig_bases, std::move(original));
   Value result =
       class_of_parts(in_, std::move(metaclass),
                      ClassParts{code.name, std::string(in_.text(code.qualname)),

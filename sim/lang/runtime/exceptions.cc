@@ -41,6 +41,20 @@ void drop_traceback(ExceptionObject& exception) {
   }
 }
 
+Value traceback_of(Interp& in, const ExceptionObject& exception) {
+  // Made in the library: an entry for each frame, the outermost first.
+  std::vector<Value> entries;
+  for (const ExceptionObject::TracebackEntry& entry : exception.traceback) {
+    if (!entry.frame || entry.at.code == nullptr) continue;
+    const std::int64_t line = in.span(entry.at).line;
+    entries.push_back(in.tuple({Value(entry.frame), Value::integer(line)}));
+  }
+  if (entries.empty()) return Value::none();
+  in.import("_tidemark");  // which gives frames their attributes
+  return in.call(in.get_attr(in.import("_code"), in.intern("traceback_of")),
+                 {in.list(std::move(entries))});
+}
+
 void ExceptionObject::clear() {
   attrs().clear(heap());
   drop_backward(heap(), args);
@@ -86,7 +100,7 @@ Value ExceptionObject::get_missing_attr(Interp& interp, Name name) {
     case name::kContext:
       return context.empty() ? Value::none() : context;
     case name::kTraceback:
-      return Value::none();
+      return traceback_of(interp, *this);
     case name::kValue:
       if (type().derives_from(*interp.classes().stop_iteration)) {
         return args.empty() ? Value::none() : args[0];
@@ -95,6 +109,7 @@ Value ExceptionObject::get_missing_attr(Interp& interp, Name name) {
     default:
       break;
   }
+  if (interp.text(name) == "__suppress_context__") return Value::boolean(suppress_context);
   if (!type().derives_from(*interp.classes().os_error)) return {};
   constexpr std::string_view kParts[] = {"errno", "strerror", "filename"};
   for (std::size_t i = 0; i < std::size(kParts); ++i) {

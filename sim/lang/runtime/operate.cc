@@ -255,7 +255,8 @@ Value containers(Interp& in, BinaryOp op, const Value& left, const Value& right)
   const bool is_view = left.as<DictView>() != nullptr || right.as<DictView>() != nullptr;
   const bool is_set_operator =
       op == BinaryOp::kOr || op == BinaryOp::kAnd || op == BinaryOp::kXor || op == BinaryOp::kSub;
-  if (is_view && is_set_operator && (a != nullptr || b != nullptr)) {
+  const auto* plain = left.as<DictView>() != nullptr ? left.as<DictView>() : right.as<DictView>();
+  if (is_view && is_set_operator && plain->part != DictPart::kValues) {
     const Value first = a != nullptr ? left : in.call(in.classes().set, {left});
     const Value second = b != nullptr ? right : in.call(in.classes().set, {right});
     return set_operation(in, op, *set_table(first), *set_table(second), false);
@@ -320,7 +321,15 @@ Value binary_or_empty(Interp& in, BinaryOp op, const Value& left, const Value& r
     }
     if (!out.empty()) return out;
     if (op == BinaryOp::kMod && left.as<Str>() != nullptr) return containers(in, op, left, right);
-    return {};
+    // A sequence as often as an object's __index__ says.
+    const Value& sequence = a != nullptr ? right : left;
+    const Instance* counts = a != nullptr ? a : b;
+    const bool repeats =
+        op == BinaryOp::kMul && (sequence.as<Str>() != nullptr || sequence.as<List>() != nullptr ||
+                                 sequence.as<Tuple>() != nullptr);
+    if (!repeats || counts->type().lookup(known(name::kIndex)) == nullptr) return {};
+    const Value count = in.call_special(a != nullptr ? left : right, known(name::kIndex));
+    return count.is_integral() ? containers(in, op, sequence, count) : Value();
   }
   if (has_code(left)) {
     Value out = in.ask_code(left, dunder(op), {right});

@@ -382,14 +382,37 @@ bool is_of_any_object(std::string_view word) {
   return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
 }
 
-/// From the file of the library that has what few programs ask for.
-Value rare_method(Interp& in, Of built, std::string_view word) {
-  constexpr std::string_view kNames[] = {"object",    "int",   "float",         "str",
-                                         "list",      "tuple", "dict",          "set",
-                                         "frozenset", "range", "BaseException", "slice"};
-  std::size_t place = 0;
-  while ((1U << place) != built) ++place;
-  return in.find_attr(in.import("_methods"), in.intern(fmt::format("{}_{}", kNames[place], word)));
+/// From the file of the library that has what few programs ask for. The first class of the mro that
+/// has it counts; `object` has nothing there.
+Value rare_method(Interp& in, const ClassObject& type, std::string_view word) {
+  const BuiltinClasses& c = in.classes();
+  if (&type.builtin_base() == c.object.get()) return {};
+  const Value methods = in.import("_methods");
+  for (const ClassObject* base : type.mro()) {
+    if (base->user_defined || base == c.object.get()) continue;
+    Value found =
+        in.find_attr(methods, in.intern(fmt::format("{}_{}", in.text(base->name()), word)));
+    if (!found.empty()) return found;
+  }
+  return {};
+}
+
+/// f.__call__ and f.__get__ of a function.
+Value function_method(Interp& in, const Value& function, std::string_view word) {
+  if (word == "__call__") return function;
+  if (word != "__get__" || function.as<BoundMethod>() != nullptr) return {};
+  return in.function("__get__(instance, owner=None, /)",
+                     [function](Interp& interp, Arguments& args) -> Value {
+                       const auto* builtin = function.as<Builtin>();
+                       const bool is_plain = builtin != nullptr && !builtin->binds_self;
+                       if (args[0].is_none() || is_plain) return function;
+                       return make_ref<BoundMethod>(interp.heap(), function, args[0]);
+                     });
+}
+
+bool is_function(const Value& value) {
+  return value.as<Function>() != nullptr || value.as<Builtin>() != nullptr ||
+         value.as<BoundMethod>() != nullptr;
 }
 
 }  // namespace
@@ -398,13 +421,13 @@ Value special_method(Interp& in, ClassObject& type, Name name) {
   const std::string_view word = in.text(name);
   const Of built = built_in(in, type);
   if (word.size() < 5 || !word.starts_with("__") || !word.ends_with("__"))
-    return built == kObject || built == kException ? Value() : rare_method(in, built, word);
+    return rare_method(in, type, word);
   // Kept among the built-in names, under one that no program can write.
   const Name place = in.intern(fmt::format("{} of {}", word, static_cast<unsigned>(built)));
   if (const Value* known_one = in.find_builtin(place)) return *known_one;
   Value made = make_method(in, built, name);
   if (!made.empty()) in.set_builtin(place, made);
-  return made;
+  return made.empty() ? rare_method(in, type, word) : made;
 }
 
 Value special_attribute(Interp& in, const Value& object, Name name) {
@@ -420,6 +443,10 @@ Value special_attribute(Interp& in, const Value& object, Name name) {
   const bool of_host = self.is_object() && self.object()->kind() == Kind::kHost &&
                        self.as<BuiltinValue>() == nullptr;
   if (of_host && !is_of_any_object(in.text(name))) return {};
+  if (is_function(self)) {
+    Value found = function_method(in, self, in.text(name));
+    if (!found.empty()) return found;
+  }
   Value method = special_method(in, *in.type_of(self), name);
   if (method.empty() || method.is_none()) return method;
   if (const auto* wrapper = method.as<MethodWrapper>()) return wrapper->function;

@@ -160,10 +160,12 @@ Stmt* Parser::class_statement(Seq<Expr*> decorators) {
         if (!accept(Tok::kComma)) break;
         continue;
       }
-      if (kind() == Tok::kStar || kind() == Tok::kDoubleStar) {
-        fail(current().at, "'*' in a class's bases is not supported");
+      if (kind() == Tok::kDoubleStar) {
+        const Token stars = take();
+        keywords.push_back({{}, expression(), true, {stars.at.begin, last_end()}});
+      } else {
+        bases.push_back(star_or_expression());
       }
-      bases.push_back(expression());
       if (!accept(Tok::kComma)) break;
     }
     expect(Tok::kRightParen, "after the class's bases");

@@ -57,3 +57,23 @@ def _value(function, text):
 def of_kwdefaults__(function):
     rows = _tidemark.parameters(function)[0]
     return {row[0]: row[2] for row in rows if row[1] == 3 and row[2] is not NotImplemented} or None
+
+
+class TracebackType:
+    """a frame that an exception went through, and the next one towards where it was raised"""
+
+    __slots__ = ("tb_frame", "tb_lineno", "tb_next", "tb_lasti")
+
+    def __init__(self, tb_next, tb_frame, tb_lasti, tb_lineno):
+        self.tb_next, self.tb_frame, self.tb_lasti, self.tb_lineno = tb_next, tb_frame, tb_lasti, tb_lineno
+
+
+TracebackType.__name__ = TracebackType.__qualname__ = "traceback"
+
+
+def traceback_of(entries):
+    """The entries are pairs of a frame and its line, the innermost first."""
+    chain = None
+    for frame, line in entries:
+        chain = TracebackType(chain, frame, -1, line)
+    return chain

@@ -107,3 +107,256 @@ def range_count(self, value, /):
 
 def int_bit_count(self):
     return bin(abs(self)).count("1")
+
+
+def _divided(self, other):
+    return (self // other, self % other)
+
+
+def int___divmod__(self, other, /):
+    return _divided(int(self), other) if isinstance(other, int) else NotImplemented
+
+
+def int___rdivmod__(self, other, /):
+    return _divided(other, int(self)) if isinstance(other, int) else NotImplemented
+
+
+def float___divmod__(self, other, /):
+    return _divided(float(self), other) if isinstance(other, (int, float)) else NotImplemented
+
+
+def float___rdivmod__(self, other, /):
+    return _divided(other, float(self)) if isinstance(other, (int, float)) else NotImplemented
+
+
+def int___ceil__(self):
+    return int(self)
+
+
+int___floor__ = int___ceil__
+
+
+def int___round__(self, ndigits=None, /):
+    return round(int(self), ndigits)
+
+
+def int___getnewargs__(self):
+    return (int(self),)
+
+
+def float___ceil__(self):
+    from math import ceil
+
+    return ceil(float(self))
+
+
+def float___floor__(self):
+    from math import floor
+
+    return floor(float(self))
+
+
+def float___round__(self, ndigits=None, /):
+    return round(float(self)) if ndigits is None else round(float(self), ndigits)
+
+
+def float___getnewargs__(self):
+    return (float(self),)
+
+
+def str___getnewargs__(self):
+    return (str(self),)
+
+
+def str_isprintable(self):
+    return all([c == " " or not (c.isspace() or repr(c)[1] == "\\") or c == "\\" for c in self])
+
+
+def str_format_map(self, mapping, /):
+    import string
+
+    return string.Formatter().vformat(self, (), mapping)
+
+
+def list___iadd__(self, value, /):
+    list.extend(self, value)
+    return self
+
+
+def list___imul__(self, value, /):
+    items = list(self) * value
+    list.clear(self)
+    list.extend(self, items)
+    return self
+
+
+def dict___ior__(self, value, /):
+    dict.update(self, value)
+    return self
+
+
+def dict___ror__(self, value, /):
+    if not isinstance(value, dict):
+        return NotImplemented
+    return dict(value) | dict(self)
+
+
+def set_difference_update(self, *others):
+    for other in others:
+        for item in set(other):
+            set.discard(self, item)
+
+
+def set_intersection_update(self, *others):
+    kept = set.intersection(self, *others)
+    for item in list(self):
+        if item not in kept:
+            set.discard(self, item)
+
+
+def set_symmetric_difference_update(self, other, /):
+    for item in set(other):
+        if item in self:
+            set.discard(self, item)
+        else:
+            set.add(self, item)
+
+
+def _changed_by(method):
+    def change(self, value, /):
+        if not isinstance(value, (set, frozenset)):
+            return NotImplemented
+        method(self, value)
+        return self
+
+    return change
+
+
+set___ior__ = _changed_by(set.update)
+set___isub__ = _changed_by(set_difference_update)
+set___iand__ = _changed_by(set_intersection_update)
+set___ixor__ = _changed_by(set_symmetric_difference_update)
+
+
+def set___ror__(self, value, /):
+    return set(value) | self if isinstance(value, (set, frozenset)) else NotImplemented
+
+
+def set___rand__(self, value, /):
+    return value & self if isinstance(value, (set, frozenset)) else NotImplemented
+
+
+def set___rsub__(self, value, /):
+    return value - self if isinstance(value, (set, frozenset)) else NotImplemented
+
+
+def set___rxor__(self, value, /):
+    return value ^ self if isinstance(value, (set, frozenset)) else NotImplemented
+
+
+frozenset___ror__, frozenset___rand__ = set___ror__, set___rand__
+frozenset___rsub__, frozenset___rxor__ = set___rsub__, set___rxor__
+
+
+def range___bool__(self):
+    return len(self) > 0
+
+
+def range___reversed__(self):
+    return reversed(self)
+
+
+def slice___repr__(self):
+    return repr(self)
+
+
+def _view_isdisjoint(self, other, /):
+    return set(self).isdisjoint(other)
+
+
+def _view_len(self):
+    return len(self)
+
+
+def _view_iter(self):
+    return iter(self)
+
+
+def _view_contains(self, key, /):
+    return key in self
+
+
+def _view_reversed(self):
+    return reversed(self)
+
+
+dict_keys_isdisjoint = dict_items_isdisjoint = _view_isdisjoint
+dict_keys___len__ = dict_items___len__ = dict_values___len__ = _view_len
+dict_keys___iter__ = dict_items___iter__ = dict_values___iter__ = _view_iter
+dict_keys___contains__ = dict_items___contains__ = _view_contains
+dict_keys___reversed__ = dict_items___reversed__ = dict_values___reversed__ = _view_reversed
+
+
+def _view_and(self, other, /):
+    return self & other
+
+
+def _view_or(self, other, /):
+    return self | other
+
+
+def _view_sub(self, other, /):
+    return self - other
+
+
+def _view_xor(self, other, /):
+    return self ^ other
+
+
+dict_keys___and__ = dict_items___and__ = _view_and
+dict_keys___or__ = dict_items___or__ = _view_or
+dict_keys___sub__ = dict_items___sub__ = _view_sub
+dict_keys___xor__ = dict_items___xor__ = _view_xor
+
+
+def BaseException_add_note(self, note, /):
+    if not isinstance(note, str):
+        raise TypeError(f"note must be a str, not '{type(note).__name__}'")
+    if not hasattr(self, "__notes__"):
+        self.__notes__ = []
+    self.__notes__.append(note)
+
+
+def _first_argument(self):
+    return self.args[0] if self.args else None
+
+
+ImportError_msg = property(_first_argument)
+ImportError_name = ImportError_path = property(lambda self: None)
+AttributeError_name = AttributeError_obj = NameError_name = property(lambda self: None)
+SyntaxError_msg = property(_first_argument)
+
+
+def _place_part(place):
+    def part(self):
+        return self.args[1][place] if len(self.args) > 1 and len(self.args[1]) > place else None
+
+    return property(part)
+
+
+SyntaxError_filename, SyntaxError_lineno = _place_part(0), _place_part(1)
+SyntaxError_offset, SyntaxError_text = _place_part(2), _place_part(3)
+SyntaxError_end_lineno, SyntaxError_end_offset = _place_part(4), _place_part(5)
+SyntaxError_print_file_and_line = property(lambda self: None)
+
+
+def _argument(place):
+    return property(lambda self: self.args[place] if len(self.args) > place else None)
+
+
+UnicodeDecodeError_encoding = UnicodeEncodeError_encoding = _argument(0)
+UnicodeDecodeError_object = UnicodeEncodeError_object = _argument(1)
+UnicodeDecodeError_start = UnicodeEncodeError_start = _argument(2)
+UnicodeDecodeError_end = UnicodeEncodeError_end = _argument(3)
+UnicodeDecodeError_reason = UnicodeEncodeError_reason = _argument(4)
+OSError_filename2 = property(lambda self: None)

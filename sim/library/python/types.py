@@ -1,5 +1,6 @@
 import _tidemark
 from _abstract import Mapping
+from _code import TracebackType
 from typing import UnionType
 
 
@@ -29,10 +30,6 @@ GeneratorType = type((i for i in ()))
 
 class GenericAlias:
     """of `list[int]`"""
-
-
-class TracebackType:
-    pass
 
 
 FrameType = type(_tidemark.frame(0))

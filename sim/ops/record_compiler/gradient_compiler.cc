@@ -29,7 +29,7 @@ constexpr Value kUnknown{true, Step::kNumber, false};
 
 using Scope = std::map<std::string, Value, std::less<>>;
 
-constexpr std::array<std::pair<std::string_view, Comparison>, 6> kComparisons{
+constexpr std::array<std::pair<std::string_view, Comparison>, 6> kComparisonSigns{
     {{"eq", Comparison::kEqual},
      {"ne", Comparison::kNotEqual},
      {"lt", Comparison::kLess},
@@ -160,9 +160,10 @@ class Compiler {
     const Value own = value(condition.parts.at(0), scope);
     const Value to = value(condition.parts.at(1), scope);
     const auto* comparison =
-        std::find_if(kComparisons.begin(), kComparisons.end(),
+        std::find_if(kComparisonSigns.begin(), kComparisonSigns.end(),
                      [&](const auto& each) { return each.first == condition.text; });
-    if (comparison == kComparisons.end() || !own.is_number || !to.is_constant() || !own.is_known)
+    if (comparison == kComparisonSigns.end() || !own.is_number || !to.is_constant() ||
+        !own.is_known)
       fail(condition, "expected a number of the operator's compared with a constant");
     if (own.is_constant()) {  // settled now
       return value(choice.parts[holds(own.offset, comparison->second, to.offset) ? 0 : 1], scope);

@@ -265,7 +265,7 @@ bool padded_by_mode(const ValueCall& call, Numbers& out) {
   return mode != nullptr && *mode == "constant" && padded(call, call.number(3), out);
 }
 
-constexpr ValueRule rule(std::string_view name, MakeNumbers make) {
+constexpr ValueRule arranging(std::string_view name, MakeNumbers make) {
   return {name, ValueRule::Kind::kPlain, make};
 }
 
@@ -273,22 +273,22 @@ constexpr ValueRule rule(std::string_view name, MakeNumbers make) {
 
 std::span<const ValueRule> arranging_values() {
   static constexpr ValueRule kRules[] = {
-      rule("flip", flip),
-      rule("fliplr", flip_along<1>),
-      rule("flipud", flip_along<0>),
-      rule("roll", rolled),
-      rule("tril", triangle<true>),
-      rule("triu", triangle<false>),
-      rule("constant_pad_nd", constant_padded),
-      rule("_nn_pad", padded_by_mode),
-      rule("cat", joined),
-      rule("concat", joined),
-      rule("concatenate", joined),
-      rule("stack", stacked),
-      rule("repeat", repeated),
-      rule("tile", repeated),
-      rule("repeat_interleave", repeated_each),
-      rule("interpolate", nearest),
+      arranging("flip", flip),
+      arranging("fliplr", flip_along<1>),
+      arranging("flipud", flip_along<0>),
+      arranging("roll", rolled),
+      arranging("tril", triangle<true>),
+      arranging("triu", triangle<false>),
+      arranging("constant_pad_nd", constant_padded),
+      arranging("_nn_pad", padded_by_mode),
+      arranging("cat", joined),
+      arranging("concat", joined),
+      arranging("concatenate", joined),
+      arranging("stack", stacked),
+      arranging("repeat", repeated),
+      arranging("tile", repeated),
+      arranging("repeat_interleave", repeated_each),
+      arranging("interpolate", nearest),
   };
   return kRules;
 }

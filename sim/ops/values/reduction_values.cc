@@ -235,7 +235,7 @@ bool top(const ValueCall& call, Numbers& out) {
   return ordered(call, 2, call.flag(3), call.which == 1, out);
 }
 
-constexpr ValueRule rule(std::string_view name, MakeNumbers make, std::size_t outputs = 1) {
+constexpr ValueRule reducing(std::string_view name, MakeNumbers make, std::size_t outputs = 1) {
   return {name, ValueRule::Kind::kPlain, make, nullptr, outputs};
 }
 
@@ -243,23 +243,23 @@ constexpr ValueRule rule(std::string_view name, MakeNumbers make, std::size_t ou
 
 std::span<const ValueRule> reduction_values() {
   static constexpr ValueRule kRules[] = {
-      rule("sum", fold_by<Sum>),
-      rule("mean", fold_by<Mean>),
-      rule("prod", fold_by<Product, 1>),
-      rule("amax", fold_by<Largest>),
-      rule("amin", fold_by<Smallest>),
-      rule("any", fold_by<AnyOf>),
-      rule("all", fold_by<AllOf, 1>),
-      rule("count_nonzero", fold_by<Count>),
-      rule("max", extreme<true>, 2),
-      rule("min", extreme<false>, 2),
-      rule("argmax", place_of_extreme<true>),
-      rule("argmin", place_of_extreme<false>),
-      rule("cumsum", scanned<true>),
-      rule("cumprod", scanned<false>),
-      rule("sort", sorted, 2),
-      rule("argsort", sorting_order),
-      rule("topk", top, 2),
+      reducing("sum", fold_by<Sum>),
+      reducing("mean", fold_by<Mean>),
+      reducing("prod", fold_by<Product, 1>),
+      reducing("amax", fold_by<Largest>),
+      reducing("amin", fold_by<Smallest>),
+      reducing("any", fold_by<AnyOf>),
+      reducing("all", fold_by<AllOf, 1>),
+      reducing("count_nonzero", fold_by<Count>),
+      reducing("max", extreme<true>, 2),
+      reducing("min", extreme<false>, 2),
+      reducing("argmax", place_of_extreme<true>),
+      reducing("argmin", place_of_extreme<false>),
+      reducing("cumsum", scanned<true>),
+      reducing("cumprod", scanned<false>),
+      reducing("sort", sorted, 2),
+      reducing("argsort", sorting_order),
+      reducing("topk", top, 2),
   };
   return kRules;
 }

@@ -223,11 +223,11 @@ bool indexed(const ValueCall& call, Numbers& out) {
   return pick(source, places, out);
 }
 
-constexpr ValueRule rule(std::string_view name, MakeNumbers make) {
+constexpr ValueRule selecting(std::string_view name, MakeNumbers make) {
   return {name, ValueRule::Kind::kPlain, make};
 }
-constexpr ValueRule kIndex = rule("index", indexed);
-constexpr ValueRule kNonzero = rule("nonzero", nonzero);
+constexpr ValueRule kIndex = selecting("index", indexed);
+constexpr ValueRule kNonzero = selecting("nonzero", nonzero);
 
 }  // namespace
 
@@ -295,11 +295,11 @@ void note_rows(const Tensor& self, std::vector<std::int64_t> rows, const Tensor&
 
 std::span<const ValueRule> selecting_values() {
   static constexpr ValueRule kRules[] = {
-      rule("gather", gathered),      rule("index_select", selected),
-      rule("take", taken),           kNonzero,
-      rule("argwhere", nonzero),     rule("masked_select", masked_select),
-      rule("one_hot", one_hot),      rule("outer", outer),
-      rule("bucketize", bucketized),
+      selecting("gather", gathered),      selecting("index_select", selected),
+      selecting("take", taken),           kNonzero,
+      selecting("argwhere", nonzero),     selecting("masked_select", masked_select),
+      selecting("one_hot", one_hot),      selecting("outer", outer),
+      selecting("bucketize", bucketized),
   };
   return kRules;
 }

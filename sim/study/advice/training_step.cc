@@ -337,10 +337,10 @@ class BatchFinder {
     if (!object) return;
     used_.insert(*object);
     if (item.index->kind != ExprKind::kConstant) return;
-    using Kind = lang::Literal::Kind;
-    const Kind kind = static_cast<const lang::ConstantExpr*>(item.index)->literal.kind;
-    if (kind == Kind::kText) dicts_.insert(*object);
-    if (kind == Kind::kInt) tuples_.insert(*object);
+    using Written = lang::Literal::Kind;
+    const Written kind = static_cast<const lang::ConstantExpr*>(item.index)->literal.kind;
+    if (kind == Written::kText) dicts_.insert(*object);
+    if (kind == Written::kInt) tuples_.insert(*object);
   }
 
   /// Names that hold what a batch is made of, and those that hold a number, a device or a module.

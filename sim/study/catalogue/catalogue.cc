@@ -23,11 +23,11 @@ namespace tidemark {
 namespace {
 
 using Unit = ResultsTable::Column::Unit;
-using Kind = ResultsValue::Kind;
+using CellKind = ResultsValue::Kind;
 
-ResultsValue text(std::string_view words) { return {Kind::kText, 0, std::string(words)}; }
+ResultsValue text(std::string_view words) { return {CellKind::kText, 0, std::string(words)}; }
 ResultsValue number(std::uint64_t value) {
-  return {Kind::kInteger, static_cast<std::int64_t>(value), {}};
+  return {CellKind::kInteger, static_cast<std::int64_t>(value), {}};
 }
 
 bool has(std::string_view name, std::string_view part) {

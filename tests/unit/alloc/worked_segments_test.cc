@@ -5,7 +5,7 @@
 using namespace tidemark;
 
 namespace {
-constexpr std::int64_t kM = 1 << 20;
+constexpr std::int64_t kMega = 1 << 20;
 const BothAllocators::Setup kExpandable{.conf = "expandable_segments:True"};
 }  // namespace
 
@@ -40,7 +40,7 @@ TEST_CASE("W17: an expandable range grows and shrinks by pages") {
   // L |3A|   17f    |u...
   CHECK(both.drawing() == "L: 3A 17f");
   CHECK(both.events() == "segment_map(20M) alloc(3M)");
-  CHECK(both.reserved() == 20 * kM);
+  CHECK(both.reserved() == 20 * kMega);
   const RequestId b = both.malloc(30 * kMiB);
   // L |3A|      30A      |7f|u...: the missing 13M are one page more
   CHECK(both.drawing() == "L: 3A 30A 7f");
@@ -49,14 +49,14 @@ TEST_CASE("W17: an expandable range grows and shrinks by pages") {
   const RequestId c = both.malloc(1000);
   CHECK(both.drawing(kKiB) == "s: 1A 2047f | L: 3072A 30720A 7168f");
   CHECK(both.events() == "segment_map(2M) alloc(1000)");
-  CHECK(both.reserved() == 42 * kM);
+  CHECK(both.reserved() == 42 * kMega);
   both.free(b);
   CHECK(both.events() == "free_requested(30M) free_completed(30M)");
   both.empty_cache();
   // L |3A|   17f    |u...: whole pages alone
   CHECK(both.drawing(kKiB) == "s: 1A 2047f | L: 3072A 17408f");
   CHECK(both.events() == "segment_unmap(20M)");
-  CHECK(both.reserved() == 22 * kM);
+  CHECK(both.reserved() == 22 * kMega);
   CHECK(both.stat("num_device_free") == 1);
   const RequestId d = both.malloc(25 * kMiB);
   // L |3A|     25A     |12f|u...
@@ -83,15 +83,15 @@ TEST_CASE("W17b: a hole in a range is filled first when it suffices") {
   both.empty_cache();
   // L |20A|20u|20A|u...
   CHECK(both.drawing() == "L: 20A 20u 20A");
-  CHECK(both.reserved() == 40 * kM);
+  CHECK(both.reserved() == 40 * kMega);
   both.malloc(12 * kMiB);
   // L |20A|12A|8f|20A|u...
   CHECK(both.drawing() == "L: 20A 12A 8f 20A");
-  CHECK(both.reserved() == 60 * kM);
+  CHECK(both.reserved() == 60 * kMega);
   both.malloc(30 * kMiB);
   // L |20A|12A|8f|20A|30A|10f|u...: the 8f with what follows does not suffice
   CHECK(both.drawing() == "L: 20A 12A 8f 20A 30A 10f");
-  CHECK(both.reserved() == 100 * kM);
+  CHECK(both.reserved() == 100 * kMega);
 }
 
 TEST_CASE("W17c: the block at the growing end is the last choice") {
@@ -111,18 +111,18 @@ TEST_CASE("W17d: only whole pages of the small range go back") {
   for (int i = 0; i < 5; ++i) m.push_back(both.malloc(kMiB));
   // s |1A 1A|1A 1A|1A 1f|u...: three pages
   CHECK(both.drawing() == "s: 1A 1A 1A 1A 1A 1f");
-  CHECK(both.reserved() == 6 * kM);
+  CHECK(both.reserved() == 6 * kMega);
   both.free(m[1]);
   both.free(m[2]);
   both.empty_cache();
   // s |1A 2f|....|1A|1A 1f|: 1M to 3M covers no page
   CHECK(both.drawing() == "s: 1A 2f 1A 1A 1f");
-  CHECK(both.reserved() == 6 * kM);
+  CHECK(both.reserved() == 6 * kMega);
   both.free(m[3]);
   both.empty_cache();
   // s |1A 1f|uu uu|1A 1f|
   CHECK(both.drawing() == "s: 1A 1f 2u 1A 1f");
-  CHECK(both.reserved() == 4 * kM);
+  CHECK(both.reserved() == 4 * kMega);
 }
 
 TEST_CASE("W18: another stream's request takes the cached pages back") {
@@ -134,7 +134,7 @@ TEST_CASE("W18: another stream's request takes the cached pages back") {
   // L9 |   70A   |10f|: 80M needed; the first map failed as a whole
   CHECK(both.drawing() == "L9: 70A 10f");
   CHECK(both.events() == "segment_unmap(60M) segment_map(80M) alloc(70M)");
-  CHECK(both.reserved() == 80 * kM);
+  CHECK(both.reserved() == 80 * kMega);
   CHECK(both.stat("num_alloc_retries") == 1);
   CHECK(both.stat("num_device_alloc") == 2);
   CHECK(both.stat("num_device_free") == 1);
@@ -156,8 +156,8 @@ TEST_CASE("W19: ranges that merge beyond the split limit are never used again") 
     both.free(a);
     both.free(b);
     CHECK(both.drawing() == drawing);
-    CHECK(both.allocated() == 2 * cycle * kM);
-    CHECK(both.reserved() == 140 * cycle * kM);
+    CHECK(both.allocated() == 2 * cycle * kMega);
+    CHECK(both.reserved() == 140 * cycle * kMega);
   }
 }
 
@@ -174,7 +174,7 @@ TEST_CASE("W20: a private pool keeps its memory until it goes") {
   CHECK(both.split() == std::pair<std::int64_t, std::int64_t>{1, 15728640});
   both.delete_pool(1);
   CHECK(both.drawing() == "S1: 5A 15f");
-  CHECK(both.reserved() == 20 * kM);
+  CHECK(both.reserved() == 20 * kMega);
   CHECK(both.segments() == 1);
   CHECK(both.stat("num_device_free") == 1);
 }
