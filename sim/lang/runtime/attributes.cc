@@ -428,28 +428,12 @@ Value Interp::find_attr(const Value& object, Name name) {
         if (is_copied) return find_attr(wrapper.function, name);
         break;
       }
-      case Kind::kCell:
-        if (text(name) == "cell_contents") {
-          Value inside = static_cast<Cell*>(object.object())->value;
-          if (inside.empty()) value_error("Cell is empty");
-          return inside;
-        }
-        break;
       case Kind::kBuiltin: {
         const auto& builtin = *static_cast<Builtin*>(object.object());
         if (name == known(name::kName) || name == known(name::kQualname)) {
           return str(std::string(text(builtin.name)));
         }
         if (name == known(name::kDoc)) return Value::none();
-        break;
-      }
-      case Kind::kProperty: {
-        const auto& property = *static_cast<Property*>(object.object());
-        if (text(name) == "fget") return property.get;
-        if (text(name) == "fset") return property.set;
-        if (text(name) == "fdel") return property.del;
-        if (name == known(name::kDoc) && !property.get.is_none())
-          return find_attr(property.get, name);
         break;
       }
       case Kind::kSlice: {

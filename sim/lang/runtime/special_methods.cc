@@ -410,6 +410,22 @@ Value function_method(Interp& in, const Value& function, std::string_view word) 
                      });
 }
 
+/// What a property and a cell hold. Empty: no such attribute.
+Value held_part(Interp& in, const Value& holder, Name name) {
+  const std::string_view word = in.text(name);
+  if (const auto* cell = holder.as<Cell>(); cell != nullptr && word == "cell_contents") {
+    if (cell->value.empty()) in.value_error("Cell is empty");
+    return cell->value;
+  }
+  const auto* property = holder.as<Property>();
+  if (property == nullptr) return {};
+  if (word == "fget") return property->get;
+  if (word == "fset") return property->set;
+  if (word == "fdel") return property->del;
+  if (word == "__doc__" && !property->get.is_none()) return in.find_attr(property->get, name);
+  return {};
+}
+
 bool is_function(const Value& value) {
   return value.as<Function>() != nullptr || value.as<Builtin>() != nullptr ||
          value.as<BoundMethod>() != nullptr;
@@ -447,6 +463,7 @@ Value special_attribute(Interp& in, const Value& object, Name name) {
     Value found = function_method(in, self, in.text(name));
     if (!found.empty()) return found;
   }
+  if (Value held = held_part(in, self, name); !held.empty()) return held;
   Value method = special_method(in, *in.type_of(self), name);
   if (method.empty() || method.is_none()) return method;
   if (const auto* wrapper = method.as<MethodWrapper>()) return wrapper->function;
