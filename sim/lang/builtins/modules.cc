@@ -107,45 +107,62 @@ Value exact_sum(Interp& in, Arguments& args) {
   return Value::real(total);
 }
 
+/// An integer of any size. Errors: TypeError.
+Value whole_number(Interp& in, const Value& value) {
+  if (wide_of(value)) return value;
+  Value made;
+  if (value.as<Instance>() != nullptr) made = in.call_special(value, known(name::kIndex));
+  if (!made.empty() && wide_of(made)) return made;
+  in.type_error(fmt::format("'{}' object cannot be interpreted as an integer", in.type_name(value)));
+}
+
+Value common_divisor(Interp& in, Value a, Value b) {
+  while (in.truth(b)) {
+    Value rest = in.binary(BinaryOp::kMod, a, b);
+    a = std::exchange(b, std::move(rest));
+  }
+  return a;
+}
+
+Value absolute(Interp& in, const Value& number) {
+  const bool is_negative = in.truth(in.compare(CompareOp::kLt, number, Value::integer(0)));
+  return is_negative ? in.unary(UnaryOp::kNeg, number) : number;
+}
+
 Value gcd(Interp& in, Arguments& args) {
   Value out = Value::integer(0);
-  for (const Value& item : in.unpack(args[0])) {
-    if (!wide_of(item)) {
-      in.type_error(
-          fmt::format("'{}' object cannot be interpreted as an integer", in.type_name(item)));
-    }
-    Value other = item;
-    while (in.truth(other)) {
-      Value rest = in.binary(BinaryOp::kMod, out, other);
-      out = std::exchange(other, std::move(rest));
-    }
-  }
-  const bool is_negative = in.truth(in.compare(CompareOp::kLt, out, Value::integer(0)));
-  return is_negative ? in.unary(UnaryOp::kNeg, out) : out;
+  for (const Value& item : in.unpack(args[0])) out = common_divisor(in, out, whole_number(in, item));
+  return absolute(in, out);
 }
 
 Value lcm(Interp& in, Arguments& args) {
   Value out = Value::integer(1);
   for (const Value& item : in.unpack(args[0])) {
-    if (!item.is_integral()) {
-      in.type_error(
-          fmt::format("'{}' object cannot be interpreted as an integer", in.type_name(item)));
+    const Value number = whole_number(in, item);
+    if (!in.truth(number)) {
+      out = Value::integer(0);
+      continue;
     }
-    if (item.as_int() == 0) return Value::integer(0);
-    const Value size = item.as_int() < 0 ? in.unary(UnaryOp::kNeg, item) : item;
-    const std::int64_t divisor = std::gcd(out.as_int(), size.as_int());
-    out = in.binary(BinaryOp::kMul, Value::integer(out.as_int() / divisor), size);
+    const Value divisor = common_divisor(in, out, number);
+    out = absolute(in, in.binary(BinaryOp::kMul, in.binary(BinaryOp::kFloorDiv, out, divisor), number));
   }
   return out;
 }
 
+/// Newton's steps from above: the root's digits double with each.
 Value isqrt(Interp& in, Arguments& args) {
-  const std::int64_t n = args.integer(0);
-  if (n < 0) in.value_error("isqrt() argument must be nonnegative");
-  auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
-  while (root > 0 && root > n / root) --root;
-  while ((root + 1) <= n / (root + 1)) ++root;
-  return Value::integer(root);
+  const Value n = whole_number(in, args[0]);
+  if (in.truth(in.compare(CompareOp::kLt, n, Value::integer(0))))
+    in.value_error("isqrt() argument must be nonnegative");
+  if (!in.truth(n)) return Value::integer(0);
+  const auto bits = static_cast<std::int64_t>(bits_of(*wide_of(n)));
+  Value root = in.binary(BinaryOp::kLShift, Value::integer(1), Value::integer((bits + 1) / 2));
+  while (true) {
+    const Value sum = in.binary(BinaryOp::kAdd, root, in.binary(BinaryOp::kFloorDiv, n, root));
+    Value next = in.binary(BinaryOp::kRShift, sum, Value::integer(1));
+    if (!in.truth(in.compare(CompareOp::kLt, next, root))) return root;
+    root = std::move(next);
+  }
 }
 
 Value combinations(Interp& in, Arguments& args) {
