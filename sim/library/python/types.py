@@ -72,8 +72,14 @@ def coroutine(func):
 
 
 class DynamicClassAttribute(property):
-    pass
+    """of instances; asked of a class, it is an attribute of the class's own class"""
 
+    def __get__(self, instance, ownerclass=None):
+        if instance is None:
+            if getattr(self.fget, "__isabstractmethod__", False):
+                return self
+            raise AttributeError
+        return super().__get__(instance, ownerclass)
 
 
 class MappingProxyType(Mapping):
