@@ -474,6 +474,10 @@ void fill_host(Interp& in, Module& module) {
     args.object<Dict>(0, "dict").default_factory = args[1].is_none() ? Value() : args[1];
     return Value::none();
   });
+  define(in, module, "factory_of(dict)", [](Interp&, Arguments& args) {
+    const Value& factory = args.object<Dict>(0, "dict").default_factory;
+    return factory.empty() ? Value::none() : factory;
+  });
   define(in, module, "dict_type(name)", [](Interp& interp, Arguments& args) -> Value {
     const Ref<ClassObject> type =
         interp.make_class(args.text(0), "collections", {interp.classes().dict});

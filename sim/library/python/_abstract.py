@@ -45,6 +45,19 @@ class Plain:
     pass
 
 
+def has_methods(cls, *names):
+    """True where the class or one above it has each of them, and none is None there."""
+    for name in names:
+        for base in cls.__mro__:
+            if name in base.__dict__:
+                if base.__dict__[name] is None:
+                    return NotImplemented
+                break
+        else:
+            return NotImplemented
+    return True
+
+
 class Mapping:
     __is_mapping__ = True
 

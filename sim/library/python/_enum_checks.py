@@ -24,11 +24,6 @@ def unique(enumeration):
     return enumeration
 
 
-def _told(missing, most=2):
-    shown = ", ".join([str(each) for each in missing[:most]])
-    return f"{shown}, ... [{len(missing) - most} more]" if len(missing) > most + 1 else ", ".join(map(str, missing))
-
-
 class verify:
     def __init__(self, *checks):
         self.checks = checks
@@ -58,7 +53,10 @@ class verify:
             wanted = range(low + 1, high)
         missing = [value for value in wanted if value not in values]
         if missing:
-            raise ValueError(f"invalid {'flag' if is_flag else 'enum'} {enumeration.__name__!r}: missing values {_told(missing)}")
+            raise ValueError(
+                f"invalid {'flag' if is_flag else 'enum'} {enumeration.__name__!r}: "
+                f"missing values {', '.join([str(each) for each in missing])}"
+            )
 
     def _named(self, enumeration):
         values = [each._value_ for each in enumeration._member_map_.values()]
