@@ -36,33 +36,17 @@ def _index(value, what):
     return value
 
 
-class count:
-    """Numbers from `start` on. Its repr() says how far it is."""
+def count(start=0, step=1):
+    for each in (start, step):
+        if isinstance(each, (str, bytes)) or not hasattr(each, "__add__"):
+            raise TypeError("a number is required")
+    return _counted(start, step)
 
-    def __init__(self, start=0, step=1):
-        for each in (start, step):
-            if isinstance(each, (str, bytes)) or not hasattr(each, "__add__"):
-                raise TypeError("a number is required")
-        self._next, self._step = start, step
 
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        value = self._next
-        self._next = value + self._step
-        return value
-
-    def __reduce__(self):
-        return (count, (self._next,) if type(self._step) is int and self._step == 1 else (self._next, self._step))
-
-    def __copy__(self):
-        return count(self._next, self._step)
-
-    def __repr__(self):
-        if type(self._step) is int and self._step == 1:
-            return f"count({self._next!r})"
-        return f"count({self._next!r}, {self._step!r})"
+def _counted(start, step):
+    while True:
+        yield start
+        start += step
 
 
 def cycle(iterable, /):
@@ -79,39 +63,19 @@ def _cycled(items):
             yield item
 
 
-class repeat:
-    __slots__ = ("_object", "_times")
+def repeat(object, times=None):
+    if times is not None and not hasattr(times, "__index__"):
+        raise TypeError(f"'{type(times).__name__}' object cannot be interpreted as an integer")
+    return _repeated(object, times)
 
-    def __init__(self, object, times=None):
-        if times is not None:
-            if not hasattr(times, "__index__"):
-                raise TypeError(f"'{type(times).__name__}' object cannot be interpreted as an integer")
-            times = max(times.__index__(), 0)
-        self._object, self._times = object, times
 
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        if self._times is not None:
-            if self._times == 0:
-                raise StopIteration
-            self._times -= 1
-        return self._object
-
-    def __length_hint__(self):
-        if self._times is None:
-            raise TypeError("len() of unsized object")
-        return self._times
-
-    def __reduce__(self):
-        return (repeat, (self._object,) if self._times is None else (self._object, self._times))
-
-    def __copy__(self):
-        return repeat(self._object, self._times)
-
-    def __repr__(self):
-        return f"repeat({self._object!r})" if self._times is None else f"repeat({self._object!r}, {self._times})"
+def _repeated(object, times):
+    if times is None:
+        while True:
+            yield object
+    else:
+        for _ in range(times):
+            yield object
 
 
 def accumulate(iterable, func=None, *, initial=None):
