@@ -240,10 +240,13 @@ bool is_instance_of(Interp& in, const ClassObject& type, const Value& object, co
     return false;
   }
   if (wanted.is_none()) return type.derives_from(*in.classes().none);
-  if (const auto* instance = wanted.as<Instance>(); instance != nullptr && !object.empty()) {
-    const Name check = in.intern("__instancecheck__");
-    if (instance->type().lookup(check) != nullptr)
-      return in.truth(in.call_method(wanted, check, {object}));
+  if (const auto* instance = wanted.as<Instance>(); instance != nullptr) {
+    const Name check = in.intern(object.empty() ? "__subclasscheck__" : "__instancecheck__");
+    if (instance->type().lookup(check) != nullptr) {
+      Value asked =
+          object.empty() ? Value(Ref<ClassObject>(const_cast<ClassObject*>(&type))) : object;
+      return in.truth(in.call_method(wanted, check, {std::move(asked)}));
+    }
   }
   in.type_error(fmt::format("{}() arg 2 must be a type, a tuple of types, or a union", function));
 }

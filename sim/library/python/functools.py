@@ -259,9 +259,14 @@ def total_ordering(cls):
     return cls
 
 
+def _is_abstract_form(value):
+    """whether it is one of collections.abc"""
+    return hasattr(value, "register") and hasattr(value, "__subclasscheck__") and not hasattr(value, "__args__")
+
+
 def _types_of(annotation):
     """The classes that an annotation names; nothing where it is no class."""
-    if isinstance(annotation, type):
+    if isinstance(annotation, type) or _is_abstract_form(annotation):
         return (annotation,)
     if isinstance(annotation, UnionType) or getattr(annotation, "__origin__", None) is Union:
         parts = annotation.__args__
@@ -328,7 +333,9 @@ def _implementation(cls, registry):
             if after is None or after is object or not issubclass(after, kind):
                 counted.append(kind)
         nearest = [
-            kind for kind in counted if not any([other is not kind and issubclass(other, kind) for other in counted])
+            kind
+            for kind in counted
+            if not any([other is not kind and isinstance(other, type) and issubclass(other, kind) for other in counted])
         ]
         if len(nearest) > 1:
             first = [kind for kind in nearest if kind in cls.__mro__]
