@@ -578,7 +578,8 @@ class Functions:
 def _wide(*numbers, context=None):
     """A context in which the numbers' sums and products are exact."""
     wide = (context or getcontext()).copy()
-    wide.prec = 10 + 2 * sum([0 if each._special() else decimal._digits(each._int) + abs(each._exp) for each in numbers])
+    sizes = [0 if each._special() else decimal._digits(each._int) + abs(each._exp) for each in numbers]
+    wide.prec = 10 + 2 * sum(sizes)
     wide.Emax, wide.Emin = decimal.MAX_EMAX, decimal.MIN_EMIN
     wide.clear_traps()
     return wide

@@ -4,8 +4,11 @@ import enum
 
 _function = type(lambda: None)
 plain_types = (str, int, float, tuple, list, dict, bytes, complex)
-_SUNDER = ("_generate_next_value_", "_missing_", "_ignore_", "_order_", "_numeric_repr_", "_value_", "_name_", "_iter_member_",
-           "_iter_member_by_value_", "_iter_member_by_def_", "_cls", "_obj", "_new_member_", "_sort_order_", "_flag_mask_", "_singles_mask_", "_all_bits_")
+_SUNDER = (
+    "_generate_next_value_", "_missing_", "_ignore_", "_order_", "_numeric_repr_", "_value_", "_name_",
+    "_iter_member_", "_iter_member_by_value_", "_iter_member_by_def_", "_new_member_", "_sort_order_", "_flag_mask_",
+    "_singles_mask_", "_all_bits_",
+)
 
 
 def is_dunder(name):

@@ -191,10 +191,14 @@ class UserList(MutableSequence):
         self.data.extend(_plain(other))
 
 
-_SAME = "capitalize casefold center expandtabs ljust lower lstrip removeprefix removesuffix replace rjust rstrip strip swapcase title translate upper zfill".split()
+_SAME = (
+    "capitalize casefold center expandtabs ljust lower lstrip removeprefix removesuffix replace rjust rstrip strip"
+    " swapcase title translate upper zfill"
+).split()
 _OTHER = (
     "count encode endswith find format format_map index isalpha isalnum isascii isdecimal isdigit isidentifier islower"
-    " isnumeric isprintable isspace istitle isupper join partition rfind rindex rpartition rsplit split splitlines startswith"
+    " isnumeric isprintable isspace istitle isupper join partition rfind rindex rpartition rsplit split splitlines"
+    " startswith"
 ).split()
 
 

@@ -5,6 +5,10 @@ import builtins
 import warnings
 from _enum_checks import CONTINUOUS, NAMED_FLAGS, UNIQUE, EnumCheck, _simple_enum, _test_simple_enum, unique, verify
 from _enum_members import is_descriptor as _is_descriptor, is_dunder as _is_dunder, is_private as _is_private
+from _enum_globals import (
+    _reduce_ex_by_global_name, global_enum, global_enum_repr, global_flag_repr, global_str, pickle_by_enum_name,
+    pickle_by_global_name,
+)
 from _enum_members import is_sunder as _is_sunder
 from _enum_flags import _iter_bits_lsb, show_flag_values
 from types import DynamicClassAttribute, MappingProxyType
@@ -520,7 +524,8 @@ class Flag(Enum, boundary=CONFORM):
     def __contains__(self, other):
         if not isinstance(other, self.__class__):
             raise TypeError(
-                f"unsupported operand type(s) for 'in': {type(other).__qualname__!r} and {self.__class__.__qualname__!r}"
+                f"unsupported operand type(s) for 'in': {type(other).__qualname__!r} and "
+                f"{self.__class__.__qualname__!r}"
             )
         return other._value_ & self._value_ == other._value_
 
@@ -563,45 +568,3 @@ def _bits(flag, other):
 class IntFlag(int, ReprEnum, Flag, boundary=KEEP):
     def __str__(self):
         return repr(self._value_)
-
-
-def pickle_by_global_name(self, proto):
-    return self.name
-
-
-def pickle_by_enum_name(self, proto):
-    return getattr, (self.__class__, self._name_)
-
-
-_reduce_ex_by_global_name = pickle_by_global_name
-
-
-def _module_name(self):
-    return self.__class__.__module__.split(".")[-1]
-
-
-def global_enum_repr(self):
-    return f"{_module_name(self)}.{self._name_}"
-
-
-def global_flag_repr(self):
-    module = _module_name(self)
-    if self._name_ is None:
-        return f"{module}.{self.__class__.__name__}({self._value_!r})"
-    if self._boundary_ is not KEEP:
-        return "|".join([f"{module}.{name}" for name in self._name_.split("|")])
-    return "|".join([name if name[0].isdigit() else f"{module}.{name}" for name in self._name_.split("|")])
-
-
-def global_str(self):
-    return f"{self.__class__.__name__}({self._value_!r})" if self._name_ is None else self._name_
-
-
-def global_enum(cls, update_str=False):
-    cls.__repr__ = global_flag_repr if hasattr(cls, "_flag_mask_") else global_enum_repr
-    if ReprEnum not in cls.__mro__ or update_str:
-        cls.__str__ = global_str
-    put = _tidemark.modules()[cls.__module__]
-    for name, each in cls.__members__.items():
-        setattr(put, name, each)
-    return cls

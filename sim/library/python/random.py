@@ -120,9 +120,8 @@ class Random:
             raise ValueError("zero step for randrange()")
         n = width if step == 1 else (width + step - 1) // step if step > 0 else (width + step + 1) // step
         if n <= 0:
-            raise ValueError(
-                f"empty range for randrange() ({start}, {stop}, {width})" if step == 1 else "empty range for randrange()"
-            )
+            told = f" ({start}, {stop}, {width})" if step == 1 else ""
+            raise ValueError("empty range for randrange()" + told)
         return start + step * self._below(n)
 
     def randint(self, a, b):
