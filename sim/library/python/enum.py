@@ -393,8 +393,8 @@ class Enum(metaclass=EnumType):
             if max(last_values) == last_values[-1]:
                 return last_values[-1] + 1
         except TypeError:
-            warnings.warn(_AUTO + "require all values to be sortable and support adding +1\nand the value returned will "
-                          "be the largest value in the enum incremented by 1", DeprecationWarning, stacklevel=3)
+            warnings.warn(_AUTO + "require all values to be sortable and support adding +1\nand the value returned "
+                          "will be the largest value in the enum incremented by 1", DeprecationWarning, stacklevel=3)
         else:
             warnings.warn(_AUTO + "return the largest value incremented by 1", DeprecationWarning, stacklevel=3)
         for value in reversed(last_values):
