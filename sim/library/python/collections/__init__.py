@@ -1,6 +1,7 @@
 import _tidemark
 import keyword
 from _chain_map import ChainMap
+from _default_dict import defaultdict
 from _user_containers import UserDict, UserList, UserString
 from reprlib import recursive_repr
 from types import GenericAlias
@@ -8,7 +9,6 @@ from types import GenericAlias
 __all__ = [
     "ChainMap", "Counter", "OrderedDict", "UserDict", "UserList", "UserString", "defaultdict", "deque", "namedtuple"
 ]
-defaultdict = _tidemark.dict_type("defaultdict")
 
 
 def namedtuple(typename, field_names, *, rename=False, defaults=None, module=None):
@@ -40,65 +40,7 @@ def namedtuple(typename, field_names, *, rename=False, defaults=None, module=Non
     return made
 
 
-
-def _default(cls, default_factory=None, items=(), /, **kwargs):
-    if default_factory is not None and not callable(default_factory):
-        raise TypeError("first argument must be callable or None")
-    out = _tidemark.make_dict(cls, default_factory, items)
-    out.update(kwargs)
-    return out
-
-
-def _start_default(self, default_factory=None, items=(), /, **kwargs):
-    _tidemark.set_factory(self, default_factory)
-    dict.__init__(self, items, **kwargs)
-
-
-def _missing(self, key):
-    factory = _tidemark.factory_of(self)
-    if factory is None:
-        raise KeyError(key)
-    self[key] = value = factory()
-    return value
-
-
-def _copied(self):
-    return type(self)(_tidemark.factory_of(self), self)
-
-
-def _merged(self, other):
-    if not isinstance(other, dict):
-        return NotImplemented
-    made = _copied(self)
-    made.update(other)
-    return made
-
-
-def _merged_into(self, other):
-    if not isinstance(other, dict):
-        return NotImplemented
-    made = type(self)(_tidemark.factory_of(self), other)
-    made.update(self)
-    return made
-
-
-def _reduced(self):
-    factory = _tidemark.factory_of(self)
-    return type(self), () if factory is None else (factory,), None, None, iter(list(self.items()))
-
-
-_tidemark.set_construct(defaultdict, _default)
-for _name, _method in (
-    ("__init__", _start_default),
-    ("__missing__", _missing),
-    ("copy", _copied),
-    ("__copy__", _copied),
-    ("__or__", _merged),
-    ("__ror__", _merged_into),
-    ("__reduce__", _reduced),
-    ("default_factory", property(_tidemark.factory_of, _tidemark.set_factory)),
-):
-    _tidemark.set_method(defaultdict, _name, _method)
+_shown = set()  # dictionaries whose repr() is being made
 
 
 class OrderedDict(dict):
@@ -152,9 +94,14 @@ class OrderedDict(dict):
         out.update(self)
         return out
 
-    @recursive_repr()
     def __repr__(self):
-        return f"{type(self).__name__}({list(self.items())!r})" if self else f"{type(self).__name__}()"
+        if id(self) in _shown:
+            return "..."
+        _shown.add(id(self))
+        try:
+            return f"{type(self).__name__}({list(self.items())!r})" if self else f"{type(self).__name__}()"
+        finally:
+            _shown.discard(id(self))
 
 
 def _count_elements(mapping, iterable):
