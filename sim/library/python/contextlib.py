@@ -233,9 +233,9 @@ def _chain(error, before, outer):
         each = each.__context__
     if before is None or error in seen:
         return
-    while error.__context__ is not None and error.__context__ is not outer:
+    while error.__context__ is not outer:
         error = error.__context__
-        if error in seen:
+        if error is None or error in seen:
             return
     error.__context__ = before
 

@@ -192,7 +192,7 @@ def abs(a):
 
 
 def index(a):
-    if not hasattr(type(a), "__index__"):
+    if not hasattr(a, "__index__"):
         raise TypeError(f"'{type(a).__name__}' object cannot be interpreted as an integer")
     return a.__index__()
 
