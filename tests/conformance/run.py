@@ -44,21 +44,6 @@ def line_of(text):
     return " ".join(str(text).split())[:300]
 
 
-class Mock:
-    """unittest.mock, which changes modules from without: what is decorated with it is skipped"""
-
-    sentinel = call = ANY = None
-
-    def patch(*args, **kwargs):
-        return unittest.skip("needs unittest.mock")
-
-    patch.object = patch.dict = patch.multiple = patch
-
-    def __getattr__(self, name):
-        raise unittest.SkipTest("needs unittest.mock")
-
-
-sys.modules["unittest.mock"] = unittest.mock = Mock()
 module = importlib.import_module(f"test.{name}")
 kinds = [getattr(module, each) for each in dir(module)]
 kinds = [each for each in kinds if isinstance(each, type) and issubclass(each, unittest.TestCase)]

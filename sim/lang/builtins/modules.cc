@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <numeric>
 #include <utility>
 
+#include "sim/lang/builtins/integer_functions.h"
 #include "sim/lang/builtins/library.h"
 #include "sim/lang/builtins/python.h"
 #include "sim/lang/builtins/regex.h"
@@ -105,80 +105,6 @@ Value exact_sum(Interp& in, Arguments& args) {
   double total = 0;
   for (std::size_t i = partials.size(); i > 0; --i) total += partials[i - 1];
   return Value::real(total);
-}
-
-Value gcd(Interp& in, Arguments& args) {
-  Value out = Value::integer(0);
-  for (const Value& item : in.unpack(args[0])) {
-    if (!wide_of(item)) {
-      in.type_error(
-          fmt::format("'{}' object cannot be interpreted as an integer", in.type_name(item)));
-    }
-    Value other = item;
-    while (in.truth(other)) {
-      Value rest = in.binary(BinaryOp::kMod, out, other);
-      out = std::exchange(other, std::move(rest));
-    }
-  }
-  const bool is_negative = in.truth(in.compare(CompareOp::kLt, out, Value::integer(0)));
-  return is_negative ? in.unary(UnaryOp::kNeg, out) : out;
-}
-
-Value lcm(Interp& in, Arguments& args) {
-  Value out = Value::integer(1);
-  for (const Value& item : in.unpack(args[0])) {
-    if (!item.is_integral()) {
-      in.type_error(
-          fmt::format("'{}' object cannot be interpreted as an integer", in.type_name(item)));
-    }
-    if (item.as_int() == 0) return Value::integer(0);
-    const Value size = item.as_int() < 0 ? in.unary(UnaryOp::kNeg, item) : item;
-    const std::int64_t divisor = std::gcd(out.as_int(), size.as_int());
-    out = in.binary(BinaryOp::kMul, Value::integer(out.as_int() / divisor), size);
-  }
-  return out;
-}
-
-Value isqrt(Interp& in, Arguments& args) {
-  const std::int64_t n = args.integer(0);
-  if (n < 0) in.value_error("isqrt() argument must be nonnegative");
-  auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
-  while (root > 0 && root > n / root) --root;
-  while ((root + 1) <= n / (root + 1)) ++root;
-  return Value::integer(root);
-}
-
-Value combinations(Interp& in, Arguments& args) {
-  const std::int64_t n = args.integer(0);
-  std::int64_t k = args.integer(1);
-  if (n < 0 || k < 0) in.value_error("n and k must be non-negative integers");
-  if (k > n) return Value::integer(0);
-  if (k > n - k) k = n - k;
-  Value out = Value::integer(1);
-  for (std::int64_t i = 1; i <= k; ++i) {
-    out = in.binary(BinaryOp::kFloorDiv, in.binary(BinaryOp::kMul, out, Value::integer(n - k + i)),
-                    Value::integer(i));
-  }
-  return out;
-}
-
-Value permutations(Interp& in, Arguments& args) {
-  const std::int64_t n = args.integer(0);
-  const std::int64_t k = args[1].is_none() ? n : args.integer(1);
-  if (n < 0 || k < 0) in.value_error("n and k must be non-negative integers");
-  if (k > n) return Value::integer(0);
-  Value out = Value::integer(1);
-  for (std::int64_t i = n - k + 1; i <= n; ++i)
-    out = in.binary(BinaryOp::kMul, out, Value::integer(i));
-  return out;
-}
-
-Value factorial(Interp& in, Arguments& args) {
-  const std::int64_t n = args.integer(0);
-  if (n < 0) in.value_error("factorial() not defined for negative values");
-  Value out = Value::integer(1);
-  for (std::int64_t i = 2; i <= n; ++i) out = in.binary(BinaryOp::kMul, out, Value::integer(i));
-  return out;
 }
 
 constexpr FunctionRow kMath[] = {
@@ -456,6 +382,10 @@ void fill_host(Interp& in, Module& module) {
   define(in, module, "set_factory(dict, factory)", [](Interp&, Arguments& args) {
     args.object<Dict>(0, "dict").default_factory = args[1].is_none() ? Value() : args[1];
     return Value::none();
+  });
+  define(in, module, "factory_of(dict)", [](Interp&, Arguments& args) {
+    const Value& factory = args.object<Dict>(0, "dict").default_factory;
+    return factory.empty() ? Value::none() : factory;
   });
   define(in, module, "dict_type(name)", [](Interp& interp, Arguments& args) -> Value {
     const Ref<ClassObject> type =

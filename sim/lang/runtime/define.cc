@@ -117,7 +117,8 @@ std::vector<Ref<ClassObject>> base_classes(Interp& in, const std::vector<Value>&
 /// Whether only C++ makes objects of the class.
 bool is_closed(Interp& in, const ClassObject& type) {
   return type.construct && type.allocate == nullptr && &type != in.classes().object.get() &&
-         type.attrs.find(known(name::kNew)) == nullptr;
+         type.attrs.find(known(name::kNew)) == nullptr &&
+         type.attrs.find(in.intern("(construct)")) == nullptr;
 }
 
 /// An object whose class defines __del__, which runs before the program's next step. At the

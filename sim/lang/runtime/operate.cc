@@ -36,6 +36,7 @@ Value integer_power(Interp& in, std::int64_t base, std::int64_t exponent) {
 }
 
 Value integers(Interp& in, BinaryOp op, std::int64_t a, std::int64_t b) {
+  constexpr std::int64_t kExactly = std::int64_t{1} << 53;  // what a double holds of each
   std::int64_t out = 0;
   const auto beyond = [&] { return wide_binary(in, op, Value::integer(a), Value::integer(b)); };
   switch (op) {
@@ -50,6 +51,7 @@ Value integers(Interp& in, BinaryOp op, std::int64_t a, std::int64_t b) {
       return Value::integer(out);
     case BinaryOp::kTrueDiv:
       if (b == 0) no_division(in, "division by zero");
+      if (a > kExactly || a < -kExactly || b > kExactly || b < -kExactly) return beyond();
       return Value::real(static_cast<double>(a) / static_cast<double>(b));
     case BinaryOp::kFloorDiv:
     case BinaryOp::kMod: {

@@ -382,6 +382,29 @@ double real_of(Interp& interp, const Wide& number) {
   return number.negative ? -out : out;
 }
 
+/// a / b rounded once: 66 bits of it, of which the last says whether there are more. Requires: b is
+/// not zero. Errors: OverflowError.
+double quotient_of(Interp& interp, const Wide& a, const Wide& b) {
+  if (a.pieces.empty()) return 0;
+  constexpr std::int64_t kLowest = 1076;  // two bits below the least that a double has
+  const auto apart = static_cast<std::int64_t>(bits_of(b)) - static_cast<std::int64_t>(bits_of(a));
+  const std::int64_t shift = std::min(apart + 66, kLowest);
+  const Pieces top = shift > 0 ? shifted_up(a.pieces, static_cast<std::size_t>(shift)) : a.pieces;
+  const Pieces below =
+      shift < 0 ? shifted_up(b.pieces, static_cast<std::size_t>(-shift)) : b.pieces;
+  Division parts = divide(top, below);
+  if (!parts.remainder.empty()) {
+    if (parts.quotient.empty()) parts.quotient = {0};
+    parts.quotient[0] |= 1U;
+  }
+  const double size = real_of(interp, Wide{false, std::move(parts.quotient)});
+  const double out = std::ldexp(size, static_cast<int>(-shift));
+  if (std::isinf(out)) {
+    interp.raise(*interp.classes().overflow_error, "integer division result too large for a float");
+  }
+  return a.negative != b.negative ? -out : out;
+}
+
 Value wide_binary(Interp& interp, BinaryOp op, const Value& left, const Value& right) {
   const Wide a = *wide_of(left);
   const Wide b = *wide_of(right);
@@ -404,7 +427,7 @@ Value wide_binary(Interp& interp, BinaryOp op, const Value& left, const Value& r
       return integer_of(interp, std::move(out));
     }
     case BinaryOp::kTrueDiv:
-      return Value::real(real_of(interp, a) / real_of(interp, b));
+      return Value::real(quotient_of(interp, a, b));
     case BinaryOp::kFloorDiv:
       return integer_of(interp, floor_divided(a, b).quotient);
     case BinaryOp::kMod:

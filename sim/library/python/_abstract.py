@@ -45,6 +45,19 @@ class Plain:
     pass
 
 
+def has_methods(cls, *names):
+    """True where the class or one above it has each of them, and none is None there."""
+    for name in names:
+        for base in cls.__mro__:
+            if name in base.__dict__:
+                if base.__dict__[name] is None:
+                    return NotImplemented
+                break
+        else:
+            return NotImplemented
+    return True
+
+
 class Mapping:
     __is_mapping__ = True
 
@@ -108,79 +121,6 @@ class MutableMapping(Mapping):
         return default
 
 
-class UserDict(MutableMapping):
-    def __init__(self, dict=None, /, **kwargs):
-        self.data = {}
-        if dict is not None:
-            self.update(dict)
-        self.update(kwargs)
-
-    def __len__(self):
-        return len(self.data)
-
-    def __getitem__(self, key):
-        if key not in self.data and hasattr(type(self), "__missing__"):
-            return type(self).__missing__(self, key)
-        return self.data[key]
-
-    def __setitem__(self, key, item):
-        self.data[key] = item
-
-    def __delitem__(self, key):
-        del self.data[key]
-
-    def __iter__(self):
-        return iter(self.data)
-
-    def __contains__(self, key):
-        return key in self.data
-
-    def __repr__(self):
-        return repr(self.data)
-
-    def copy(self):
-        return type(self)(self.data)
-
-
-class ChainMap(MutableMapping):
-    def __init__(self, *maps):
-        self.maps = list(maps) or [{}]
-
-    def __getitem__(self, key):
-        for mapping in self.maps:
-            if key in mapping:
-                return mapping[key]
-        raise KeyError(key)
-
-    def __setitem__(self, key, value):
-        self.maps[0][key] = value
-
-    def __delitem__(self, key):
-        del self.maps[0][key]
-
-    def __contains__(self, key):
-        return any([key in mapping for mapping in self.maps])
-
-    def __iter__(self):
-        found = {}
-        for mapping in reversed(self.maps):
-            found.update(dict.fromkeys(mapping))
-        return iter(found)
-
-    def __len__(self):
-        return len(list(iter(self)))
-
-    def __repr__(self):
-        return "ChainMap(" + ", ".join([repr(m) for m in self.maps]) + ")"
-
-    def new_child(self, m=None):
-        return ChainMap({} if m is None else m, *self.maps)
-
-    @property
-    def parents(self):
-        return ChainMap(*self.maps[1:])
-
-
 class Sequence:
     __is_sequence__ = True
 
@@ -195,8 +135,15 @@ class Sequence:
         for i in reversed(range(len(self))):
             yield self[i]
 
-    def index(self, value):
-        for i, v in enumerate(self):
+    def index(self, value, start=0, stop=None):
+        size = len(self)
+        start = max(start + size, 0) if start is not None and start < 0 else start or 0
+        stop = size if stop is None else stop + size if stop < 0 else stop
+        for i in range(start, stop):
+            try:
+                v = self[i]
+            except IndexError:
+                break
             if v is value or v == value:
                 return i
         raise ValueError
@@ -224,6 +171,11 @@ class MutableSequence(Sequence):
     def clear(self):
         while len(self):
             self.pop()
+
+    def reverse(self):
+        size = len(self)
+        for i in range(size // 2):
+            self[i], self[size - i - 1] = self[size - i - 1], self[i]
 
     def __iadd__(self, values):
         self.extend(values)

@@ -1,8 +1,9 @@
-"""Digests of bytes: md5, sha1, sha224 and sha256."""
+"""Digests of bytes: md5, sha1, sha224, sha256, sha384 and sha512."""
+import _sha512
 import _tidemark
 import math
 
-algorithms_guaranteed = algorithms_available = {"md5", "sha1", "sha224", "sha256"}
+algorithms_guaranteed = algorithms_available = {"md5", "sha1", "sha224", "sha256", "sha384", "sha512"}
 _MASK = 0xffffffff
 
 
@@ -123,10 +124,9 @@ def _sha256_block(state, block):
 
 
 class _Hash:
-    block_size = 64
-
-    def __init__(self, name, start, step, order, size, data):
+    def __init__(self, name, start, step, order, size, data, word=4):
         self.name, self._step, self._order, self.digest_size = name, step, order, size
+        self._word, self.block_size = word, 16 * word
         self._state, self._rest, self._length = start, b"", 0
         self.update(data)
 
@@ -137,24 +137,25 @@ class _Hash:
         self._length += len(data)
         data = self._rest + data
         at = 0
-        while len(data) - at >= 64:
-            self._state = self._step(self._state, data[at:at + 64])
-            at += 64
+        while len(data) - at >= self.block_size:
+            self._state = self._step(self._state, data[at:at + self.block_size])
+            at += self.block_size
         self._rest = data[at:]
 
     def digest(self):
-        zeros = (55 - len(self._rest)) % 64
-        data = self._rest + b"\x80" + bytes(zeros) + (8 * self._length).to_bytes(8, self._order)
+        size, block = 2 * self._word, self.block_size
+        zeros = (block - 1 - size - len(self._rest)) % block
+        data = self._rest + b"\x80" + bytes(zeros) + (8 * self._length).to_bytes(size, self._order)
         state = self._state
-        for at in range(0, len(data), 64):
-            state = self._step(state, data[at:at + 64])
-        return b"".join([each.to_bytes(4, self._order) for each in state])[:self.digest_size]
+        for at in range(0, len(data), block):
+            state = self._step(state, data[at:at + block])
+        return b"".join([each.to_bytes(self._word, self._order) for each in state])[:self.digest_size]
 
     def hexdigest(self):
         return self.digest().hex()
 
     def copy(self):
-        other = _Hash(self.name, self._state, self._step, self._order, self.digest_size, b"")
+        other = _Hash(self.name, self._state, self._step, self._order, self.digest_size, b"", self._word)
         other._rest, other._length = self._rest, self._length
         return other
 
@@ -175,8 +176,16 @@ def sha256(string=b"", *, usedforsecurity=True):
     return _Hash("sha256", _sha256_start, _sha256_block, "big", 32, string)
 
 
+def sha384(string=b"", *, usedforsecurity=True):
+    return _Hash("sha384", _sha512.start_384, _sha512.block_512, "big", 48, string, 8)
+
+
+def sha512(string=b"", *, usedforsecurity=True):
+    return _Hash("sha512", _sha512.start_512, _sha512.block_512, "big", 64, string, 8)
+
+
 def new(name, data=b"", *, usedforsecurity=True):
-    known = {"md5": md5, "sha1": sha1, "sha224": sha224, "sha256": sha256}
+    known = {"md5": md5, "sha1": sha1, "sha224": sha224, "sha256": sha256, "sha384": sha384, "sha512": sha512}
     if name.lower() not in known:
         raise ValueError("unsupported hash type " + name)
     return known[name.lower()](data)

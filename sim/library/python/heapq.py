@@ -78,3 +78,44 @@ def merge(*iterables, key=None, reverse=False):
             break
         else:
             del heads[at]
+
+
+def _down_max(heap, start, pos):
+    item = heap[pos]
+    while pos > start and heap[(pos - 1) >> 1] < item:
+        heap[pos] = heap[(pos - 1) >> 1]
+        pos = (pos - 1) >> 1
+    heap[pos] = item
+
+
+def _up_max(heap, pos):
+    start, end, item = pos, len(heap), heap[pos]
+    child = 2 * pos + 1
+    while child < end:
+        if child + 1 < end and not heap[child + 1] < heap[child]:
+            child += 1
+        heap[pos] = heap[child]
+        pos = child
+        child = 2 * pos + 1
+    heap[pos] = item
+    _down_max(heap, start, pos)
+
+
+def _heapify_max(x):
+    for i in reversed(range(len(x) // 2)):
+        _up_max(x, i)
+
+
+def _heappop_max(heap):
+    last = heap.pop()
+    if not heap:
+        return last
+    first, heap[0] = heap[0], last
+    _up_max(heap, 0)
+    return first
+
+
+def _heapreplace_max(heap, item):
+    first, heap[0] = heap[0], item
+    _up_max(heap, 0)
+    return first

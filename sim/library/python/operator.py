@@ -1,18 +1,79 @@
-def itemgetter(*items):
-    if len(items) == 1:
-        return lambda obj: obj[items[0]]
-    return lambda obj: tuple([obj[i] for i in items])
+import builtins
+from functools import partial
+
+__all__ = [
+    "abs", "add", "and_", "attrgetter", "call", "concat", "contains", "countOf", "delitem", "eq", "floordiv", "ge",
+    "getitem", "gt", "iadd", "iand", "iconcat", "ifloordiv", "ilshift", "imatmul", "imod", "imul", "index", "indexOf",
+    "inv", "invert", "ior", "ipow", "irshift", "is_", "is_not", "isub", "itemgetter", "itruediv", "ixor", "le",
+    "length_hint", "lshift", "lt", "matmul", "methodcaller", "mod", "mul", "ne", "neg", "not_", "or_", "pos", "pow",
+    "rshift", "setitem", "sub", "truediv", "truth", "xor",
+]
 
 
-def attrgetter(*names):
-    def get(obj, name):
-        for part in name.split("."):
-            obj = getattr(obj, part)
-        return obj
+class itemgetter:
+    __slots__ = ("_items",)
 
-    if len(names) == 1:
-        return lambda obj: get(obj, names[0])
-    return lambda obj: tuple([get(obj, n) for n in names])
+    def __init__(self, item, /, *items):
+        self._items = (item, *items)
+
+    def __call__(self, obj, /):
+        if len(self._items) == 1:
+            return obj[self._items[0]]
+        return tuple([obj[each] for each in self._items])
+
+    def __repr__(self):
+        return f"operator.itemgetter({', '.join([repr(each) for each in self._items])})"
+
+    def __reduce__(self):
+        return type(self), self._items
+
+
+class attrgetter:
+    __slots__ = ("_names",)
+
+    def __init__(self, attr, /, *attrs):
+        self._names = (attr, *attrs)
+        for each in self._names:
+            if not isinstance(each, str):
+                raise TypeError("attribute name must be a string")
+
+    def __call__(self, obj, /):
+        found = [_reached(obj, name) for name in self._names]
+        return found[0] if len(found) == 1 else tuple(found)
+
+    def __repr__(self):
+        return f"operator.attrgetter({', '.join([repr(each) for each in self._names])})"
+
+    def __reduce__(self):
+        return type(self), self._names
+
+
+def _reached(obj, name):
+    for part in name.split("."):
+        obj = getattr(obj, part)
+    return obj
+
+
+class methodcaller:
+    __slots__ = ("_name", "_args", "_kwargs")
+
+    def __init__(self, name, /, *args, **kwargs):
+        if not isinstance(name, str):
+            raise TypeError("method name must be a string")
+        self._name, self._args, self._kwargs = name, args, kwargs
+
+    def __call__(self, obj, /):
+        return getattr(obj, self._name)(*self._args, **self._kwargs)
+
+    def __repr__(self):
+        shown = [repr(self._name)] + [repr(each) for each in self._args]
+        shown += [f"{key}={value!r}" for key, value in self._kwargs.items()]
+        return f"operator.methodcaller({', '.join(shown)})"
+
+    def __reduce__(self):
+        if not self._kwargs:
+            return type(self), (self._name, *self._args)
+        return partial(type(self), self._name, **self._kwargs), self._args
 
 
 def add(a, b):
@@ -127,14 +188,18 @@ inv = invert
 
 
 def abs(a):
-    return a.__abs__()
+    return builtins.abs(a)
 
 
 def index(a):
+    if not hasattr(a, "__index__"):
+        raise TypeError(f"'{type(a).__name__}' object cannot be interpreted as an integer")
     return a.__index__()
 
 
 def concat(a, b):
+    if not hasattr(type(a), "__getitem__"):
+        raise TypeError(f"'{type(a).__name__}' object can't be concatenated")
     return a + b
 
 
@@ -162,15 +227,31 @@ def delitem(a, b):
 
 
 def length_hint(obj, default=0):
-    return len(obj) if hasattr(obj, "__len__") else default
+    if not isinstance(default, int):
+        raise TypeError(f"'{type(default).__name__}' object cannot be interpreted as an integer")
+    if hasattr(type(obj), "__len__"):
+        try:
+            return len(obj)
+        except TypeError:
+            pass
+    hint = getattr(type(obj), "__length_hint__", None)
+    if hint is None:
+        return default
+    try:
+        found = hint(obj)
+    except TypeError:
+        return default
+    if found is NotImplemented:
+        return default
+    if not isinstance(found, int):
+        raise TypeError(f"__length_hint__ must be integer, not {type(found).__name__}")
+    if found < 0:
+        raise ValueError("__length_hint__() should return >= 0")
+    return found
 
 
 def call(obj, /, *args, **kwargs):
     return obj(*args, **kwargs)
-
-
-def methodcaller(name, /, *args, **kwargs):
-    return lambda obj: getattr(obj, name)(*args, **kwargs)
 
 
 def iadd(a, b):
@@ -203,4 +284,43 @@ def iand(a, b):
     return a
 
 
-iconcat = iadd
+def ifloordiv(a, b):
+    a //= b
+    return a
+
+
+def imod(a, b):
+    a %= b
+    return a
+
+
+def ipow(a, b):
+    a **= b
+    return a
+
+
+def imatmul(a, b):
+    a @= b
+    return a
+
+
+def ixor(a, b):
+    a ^= b
+    return a
+
+
+def ilshift(a, b):
+    a <<= b
+    return a
+
+
+def irshift(a, b):
+    a >>= b
+    return a
+
+
+def iconcat(a, b):
+    if not hasattr(type(a), "__getitem__"):
+        raise TypeError(f"'{type(a).__name__}' object can't be concatenated")
+    a += b
+    return a

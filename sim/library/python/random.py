@@ -1,14 +1,33 @@
+import hashlib
 import math
 import _random
 import _tidemark
+import operator
+import warnings
+from _abstract import Sequence
 
 # CPython's numbers. A generator that nobody seeds takes its seed from the operating system there; here it is 0, and the
 # run says that it rests on it.
 
+__all__ = [
+    "Random", "SystemRandom", "betavariate", "choice", "choices", "expovariate", "gammavariate", "gauss", "getrandbits",
+    "getstate", "lognormvariate", "normalvariate", "paretovariate", "randbytes", "randint", "random", "randrange",
+    "sample", "seed", "setstate", "shuffle", "triangular", "uniform", "vonmisesvariate", "weibullvariate",
+]
+BPF = 53
 LOG4 = math.log(4.0)
 TWOPI = 2.0 * math.pi
 NV_MAGICCONST = 4 * math.exp(-0.5) / math.sqrt(2.0)
 SG_MAGICCONST = 1.0 + math.log(4.5)
+
+
+def _hash_of_float(x):
+    """CPython's hash(), which its generator takes as the seed"""
+    if x - x != 0:
+        return 0 if x != x else 314159
+    prime = (1 << 61) - 1
+    top, below = abs(x).as_integer_ratio()
+    return top * pow(below, prime - 2, prime) % prime
 
 
 class Random:
@@ -25,9 +44,22 @@ class Random:
 
     def seed(self, a=None, version=2):
         self.gauss_next = None
-        if a is not None and not isinstance(a, int):
-            _tidemark.note(f"random.seed() of a {type(a).__name__}: its numbers are those of random.seed(0)")
-            a = 0
+        if version == 1 and isinstance(a, (str, bytes)):
+            a = a.decode("latin-1") if isinstance(a, bytes) else a
+            x = ord(a[0]) << 7 if a else 0
+            for c in a:
+                x = (1000003 * x ^ ord(c)) & 0xFFFFFFFFFFFFFFFF
+            x ^= len(a)
+            a = -2 if x == 0xFFFFFFFFFFFFFFFF else x
+        elif isinstance(a, (str, bytes, bytearray)):
+            a = a.encode() if isinstance(a, str) else bytes(a)
+            a = int.from_bytes(a + hashlib.sha512(a).digest(), "big")
+        elif isinstance(a, float):
+            a = _hash_of_float(a)
+        elif a is not None and not isinstance(a, int):
+            raise TypeError(
+                "The only supported seed types are: None,\nint, float, str, bytes, and bytearray."
+            )
         if a is None:
             self._words = None
             return
@@ -50,25 +82,46 @@ class Random:
         return _random.real(self._generator())
 
     def getrandbits(self, k):
+        k = operator.index(k)
         if k < 0:
             raise ValueError("number of bits must be non-negative")
-        return _random.bits(self._generator(), k)
+        if k <= 62:
+            return _random.bits(self._generator(), k)
+        words, value = self._generator(), 0
+        for place in range(0, k, 32):
+            value |= _random.bits(words, min(32, k - place)) << place
+        return value
 
     def randbytes(self, n):
-        return bytes([self.getrandbits(8) for _ in range(n)])
+        return self.getrandbits(n * 8).to_bytes(n, "little")
 
     def _below(self, n):
-        return _random.below(self._generator(), n)
+        if n < 1 << 62 and type(self) is Random:
+            return _random.below(self._generator(), n)
+        k = n.bit_length()
+        value = self.getrandbits(k)
+        while value >= n:
+            value = self.getrandbits(k)
+        return value
+
+    _randbelow = _below
 
     def randrange(self, start, stop=None, step=1):
+        start = _whole(start)
         if stop is None:
-            start, stop = 0, start
+            if step != 1:
+                raise TypeError("Missing a non-None stop argument")
+            if start <= 0:
+                raise ValueError("empty range for randrange()")
+            return self._below(start)
+        stop, step = _whole(stop), _whole(step)
         width = stop - start
         if step == 0:
             raise ValueError("zero step for randrange()")
         n = width if step == 1 else (width + step - 1) // step if step > 0 else (width + step + 1) // step
         if n <= 0:
-            raise ValueError(f"empty range for randrange() ({start}, {stop}, {width})")
+            told = f" ({start}, {stop}, {width})" if step == 1 else ""
+            raise ValueError("empty range for randrange()" + told)
         return start + step * self._below(n)
 
     def randint(self, a, b):
@@ -98,6 +151,8 @@ class Random:
         total = cum_weights[-1] + 0.0
         if total <= 0.0:
             raise ValueError("Total of weights must be greater than zero")
+        if total - total != 0:
+            raise ValueError("Total of weights must be finite")
         out = []
         for i in range(k):
             x, low, high = self.random() * total, 0, n - 1
@@ -114,7 +169,19 @@ class Random:
         x[:] = [x[i] for i in _random.order(self._generator(), len(x), False)]
 
     def sample(self, population, k, *, counts=None):
+        if not isinstance(population, (list, tuple, str, range, bytes, Sequence)) and not hasattr(
+            type(population), "__is_sequence__"
+        ):
+            raise TypeError("Population must be a sequence.  For dicts or sets, use sorted(d).")
         if counts is not None:
+            counts = list(counts)
+            if len(counts) != len(population):
+                raise ValueError("The number of counts does not match the population")
+            total = sum(counts)
+            if not isinstance(total, int):
+                raise TypeError("Counts must be integers")
+            if total <= 0:
+                raise ValueError("Total of counts must be greater than zero")
             population = [p for p, count in zip(population, counts) for _ in range(count)]
         n = len(population)
         if not 0 <= k <= n:
@@ -169,6 +236,22 @@ class Random:
     def expovariate(self, lambd=1.0):
         return -math.log(1.0 - self.random()) / lambd
 
+    def vonmisesvariate(self, mu, kappa):
+        if kappa <= 1e-6:
+            return TWOPI * self.random()
+        s = 0.5 / kappa
+        r = s + math.sqrt(1.0 + s * s)
+        while True:
+            z = math.cos(math.pi * self.random())
+            d = z / (r + z)
+            u2 = self.random()
+            if u2 < 1.0 - d * d or u2 <= (1.0 - d) * math.exp(d):
+                break
+        q = 1.0 / r
+        f = (q + z) / (1.0 + q * z)
+        angle = math.acos(f)
+        return (mu + angle) % TWOPI if self.random() > 0.5 else (mu - angle) % TWOPI
+
     def gammavariate(self, alpha, beta):
         if alpha <= 0.0 or beta <= 0.0:
             raise ValueError("gammavariate: alpha and beta must be > 0.0")
@@ -206,6 +289,18 @@ class Random:
         return alpha * (-math.log(1.0 - self.random())) ** (1.0 / beta)
 
 
+def _whole(value):
+    try:
+        return operator.index(value)
+    except TypeError:
+        whole = int(value)
+        if whole != value:
+            warnings.warn("non-integer arguments to randrange() have been deprecated", DeprecationWarning, 3)
+            raise ValueError("non-integer argument for randrange()") from None
+        warnings.warn("non-integer arguments to randrange() have been deprecated", DeprecationWarning, 3)
+        return whole
+
+
 class SystemRandom(Random):
     """the operating system's chance: as one that nobody seeds"""
 
@@ -236,3 +331,4 @@ gammavariate = _all.gammavariate
 betavariate = _all.betavariate
 paretovariate = _all.paretovariate
 weibullvariate = _all.weibullvariate
+vonmisesvariate = _all.vonmisesvariate

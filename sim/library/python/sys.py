@@ -43,8 +43,23 @@ def exc_info():
     return None, None, None
 
 
-class float_info:
-    max, min, epsilon, dig = 1.7976931348623157e308, 2.2250738585072014e-308, 2.220446049250313e-16, 15
+float_info = _tidemark.named_tuple(
+    "sys.float_info",
+    ["max", "max_exp", "max_10_exp", "min", "min_exp", "min_10_exp", "dig", "mant_dig", "epsilon", "radix", "rounds"],
+)(1.7976931348623157e308, 1024, 308, 2.2250738585072014e-308, -1021, -307, 15, 53, 2.220446049250313e-16, 2, 1)
+int_info = _tidemark.named_tuple(
+    "sys.int_info", ["bits_per_digit", "sizeof_digit", "default_max_str_digits", "str_digits_check_threshold"]
+)(30, 4, 4300, 640)
+hash_info = _tidemark.named_tuple(
+    "sys.hash_info",
+    ["width", "modulus", "inf", "nan", "imag", "algorithm", "hash_bits", "seed_bits", "cutoff"],
+)(64, 2305843009213693951, 314159, 0, 1000003, "siphash13", 64, 128, 0)
+thread_info = _tidemark.named_tuple("sys.thread_info", ["name", "lock", "version"])("pthread", "semaphore", None)
+float_repr_style = "short"
+api_version = 1013
+copyright = "Copyright (c) 2001-2023 Python Software Foundation.\nAll Rights Reserved."
+platlibdir = "lib"
+pycache_prefix = None
 
 
 class _Stream:
@@ -111,7 +126,7 @@ def gettrace():
 
 
 settrace = setprofile = setswitchinterval = addaudithook = lambda *args: None
-excepthook = displayhook = lambda *args: None
+excepthook = displayhook = __excepthook__ = __displayhook__ = unraisablehook = __unraisablehook__ = lambda *args: None
 
 
 meta_path, path_hooks, path_importer_cache = [], [], {}

@@ -60,28 +60,39 @@ class _Form:
         return (_abstract.Plain,)
 
     def __instancecheck__(self, obj):
-        if self._name in (
-            "Iterable",
-            "Iterator",
-            "Generator",
-            "Collection",
-            "Sized",
-            "Hashable",
-            "Container",
-            "Reversible",
-        ):
-            attribute = {"Iterator": "__next__", "Generator": "send", "Sized": "__len__", "Hashable": "__hash__",
-                         "Container": "__contains__"}.get(self._name, "__iter__")
-            return (
-                isinstance(obj, (list, tuple, dict, set, frozenset, str, range))
-                and attribute in ("__iter__", "__len__", "__contains__")
-                or hasattr(obj, attribute)
-            )
+        if self._name in _ATTRIBUTES:
+            if isinstance(obj, _CONTAINERS):
+                if self._name in _OF_CONTAINERS:
+                    return self._name != "Reversible" or not isinstance(obj, (set, frozenset))
+                if self._name != "Hashable":
+                    return False
+            return all([getattr(obj, name, None) is not None for name in _ATTRIBUTES[self._name]])
         if self._name == "Callable":
             return callable(obj)
-        if self._name not in _classes:
+        if self._name not in _classes and self._name not in _METHODS:
             raise TypeError(f"{self!r} cannot be used with isinstance()")
-        return isinstance(obj, _classes[self._name])
+        if self._name in _classes and isinstance(obj, _classes[self._name]):
+            return True
+        if self._name in _METHODS and _abstract.has_methods(type(obj), *_METHODS[self._name]) is True:
+            return True
+        return isinstance(obj, tuple(_registered.get(self._name, ())))
+
+    def __subclasscheck__(self, cls):
+        if self._form is not None or self._name not in _classes and self._name not in _METHODS:
+            raise TypeError("Subscripted generics cannot be used with class and instance checks")
+        if self._name in _classes and issubclass(cls, _classes[self._name]):
+            return True
+        if self._name in _METHODS:
+            if _abstract.has_methods(cls, *_METHODS[self._name]) is True:
+                return True
+            if self._name in _OF_CONTAINERS and issubclass(cls, _CONTAINERS):
+                return self._name != "Reversible" or not issubclass(cls, (set, frozenset))
+        return issubclass(cls, tuple(_registered.get(self._name, ())))
+
+    def register(self, subclass):
+        """The class counts as one of them from now on."""
+        _registered.setdefault(self._name, []).append(subclass)
+        return subclass
 
 
 def _text_of(kind):
@@ -156,16 +167,55 @@ _classes = {
     "List": list,
     "Dict": dict,
     "Tuple": tuple,
-    "Set": (set, frozenset),
+    "Set": (set, frozenset, _abstract.Set),
     "FrozenSet": frozenset,
     "Type": type,
-    "Sequence": (list, tuple, str, range, _abstract.Sequence),
-    "MutableSequence": (list, _abstract.MutableSequence),
+    "ByteString": (bytes, bytearray),
+    "Sequence": (list, tuple, str, range, bytes, bytearray, _abstract.Sequence),
+    "MutableSequence": (list, bytearray, _abstract.MutableSequence),
     "Mapping": (dict, _abstract.Mapping),
     "MutableMapping": (dict, _abstract.MutableMapping),
     "Text": str,
-    "AbstractSet": (set, frozenset),
-    "MutableSet": set,
+    "AbstractSet": (set, frozenset, _abstract.Set),
+    "MutableSet": (set, _abstract.MutableSet),
+}
+_registered = {}
+_CONTAINERS = (
+    list, tuple, dict, set, frozenset, str, range, bytes, bytearray, type({}.keys()), type({}.values()),
+    type({}.items()),
+)
+_ATTRIBUTES = {
+    "Iterable": ("__iter__",),
+    "Iterator": ("__next__",),
+    "Generator": ("send",),
+    "Collection": ("__len__", "__iter__", "__contains__"),
+    "Sized": ("__len__",),
+    "Hashable": ("__hash__",),
+    "Container": ("__contains__",),
+    "Reversible": ("__reversed__", "__iter__"),
+}
+_OF_CONTAINERS = ("Iterable", "Sized", "Container", "Collection", "Reversible")
+_METHODS = {
+    "Iterable": ("__iter__",),
+    "Iterator": ("__iter__", "__next__"),
+    "Generator": ("__iter__", "__next__", "send", "throw", "close"),
+    "Sized": ("__len__",),
+    "Hashable": ("__hash__",),
+    "Container": ("__contains__",),
+    "Collection": ("__len__", "__iter__", "__contains__"),
+    "Reversible": ("__reversed__", "__iter__"),
+    "Callable": ("__call__",),
+    "Awaitable": ("__await__",),
+    "Coroutine": ("__await__", "send", "throw", "close"),
+    "AsyncIterable": ("__aiter__",),
+    "AsyncIterator": ("__anext__", "__aiter__"),
+    "AsyncGenerator": ("__aiter__", "__anext__", "asend", "athrow", "aclose"),
+    "SupportsInt": ("__int__",),
+    "SupportsFloat": ("__float__",),
+    "SupportsIndex": ("__index__",),
+    "SupportsAbs": ("__abs__",),
+    "SupportsRound": ("__round__",),
+    "SupportsBytes": ("__bytes__",),
 }
 _bases = {
     "List": (list,),

@@ -14,6 +14,10 @@ def join(first, *rest):
     return out
 
 
+def normcase(s):
+    return _text(s)
+
+
 def basename(p):
     return _text(p).split("/")[-1]
 

@@ -1,4 +1,10 @@
+from types import GenericAlias
+
+
 class Future:
+    def __class_getitem__(cls, item):
+        return GenericAlias(cls, item)
+
     def __init__(self):
         self._result, self._error, self._calls = None, None, []
 
@@ -21,6 +27,12 @@ class Future:
 
     def set_result(self, result):
         self._result = result
+
+    def set_exception(self, exception):
+        self._error = exception
+
+    def running(self):
+        return False
 
     def add_done_callback(self, fn):
         fn(self)

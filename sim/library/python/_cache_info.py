@@ -1,0 +1,3 @@
+from collections import namedtuple
+
+CacheInfo = namedtuple("CacheInfo", ["hits", "misses", "maxsize", "currsize"], module="functools")

@@ -1,0 +1,1 @@
+from abc import ABCMeta, get_cache_token
