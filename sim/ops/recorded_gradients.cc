@@ -244,7 +244,8 @@ void log_softmax_double_backward(Backward& b, std::int64_t dim) {
   const Tensor total = sum(c, grad_output, {dim}, true, {});
   const Tensor negative = unary(c, "neg", total);
   const Tensor product = mul(c, negative, power);
-  b.grads[1] = mul(c, product, grad);
+  const Tensor whole = mul(c, product, grad);
+  b.grads[1] = to(c, whole, output.dtype());
 }
 
 }  // namespace

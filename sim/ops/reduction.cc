@@ -220,8 +220,19 @@ Tensor reduce(Context& c, const Tensor& x, const Dims& dims, bool keepdim, Scala
   return kernel.gives(std::move(out));
 }
 
+namespace {
+
+/// `sum` is on autocast's list of operators that give float32: backward under autocast, too.
+ScalarType type_of_sum(const Context& c, const Tensor& x) {
+  const bool widened = c.thread().autocast.enabled && x.is_cuda() &&
+                       (x.dtype() == ScalarType::kFloat16 || x.dtype() == ScalarType::kBFloat16);
+  return widened ? ScalarType::kFloat32 : x.dtype();
+}
+
+}  // namespace
+
 Tensor sum(Context& c, const Tensor& x, const Dims& dims, bool keepdim) {
-  return reduce(c, x, dims, keepdim, x.dtype());
+  return reduce(c, x, dims, keepdim, type_of_sum(c, x));
 }
 
 Tensor reduced_in_place(Context& c, const Tensor& full) {
@@ -238,10 +249,7 @@ Tensor sum_to(Context& c, const Tensor& x, const Dims& sizes) {
       dims.push_back(static_cast<std::int64_t>(i));
     }
   }
-  // `sum` is on autocast's list of operators that give float32: backward under autocast, too.
-  const bool widened = c.thread().autocast.enabled &&
-                       (x.dtype() == ScalarType::kFloat16 || x.dtype() == ScalarType::kBFloat16);
-  const ScalarType type = widened ? ScalarType::kFloat32 : x.dtype();
+  const ScalarType type = type_of_sum(c, x);
   if (sizes.empty()) return reduce(c, x, dims, false, type);
   Tensor out = reduce(c, x, dims, true, type);
   // The view holds its base, so that the engine does not count it as the only owner.

@@ -54,7 +54,8 @@ ConvolutionGradients plain_backward(Context& c, const Tensor& grad_output, const
     g.input = c.empty(input.sizes(), grad.dtype(), grad.device());
     need_columns();
   }
-  if (wanted.bias) g.bias = sum(c, grad, {0, 2, 3}, false);
+  // Into a given tensor: autocast, which widens `sum`, has no such form on its lists.
+  if (wanted.bias) g.bias = reduce(c, grad, {0, 2, 3}, false, grad.dtype());
   if (wanted.weight) {
     g.weight = c.empty(weight.sizes(), grad.dtype(), grad.device());
     need_columns();

@@ -1,6 +1,11 @@
+from collections import namedtuple
+
 import _tidemark
 import torch
 import torch._C as _C
+
+
+LstsqResult = namedtuple("linalg_lstsq", "solution residuals rank singular_values")
 
 
 class LinAlgError(RuntimeError):
@@ -201,7 +206,22 @@ def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
 
 
 def lstsq(A, B, rcond=None, *, driver=None):
-    _unknown("lstsq")
+    """On the host, of equations that need no gradient; the numbers are not computed."""
+    if A.is_cuda or A.requires_grad or B.requires_grad or driver not in (None, "gelsy", "gels"):
+        _unknown("lstsq")
+    if A.dim() < 2 or A.dtype != B.dtype:
+        _C.refuse("lstsq of tensors that do not fit is not modelled", "give a matrix, and the right sides in its type")
+    batch, rows, columns = list(A.shape[:-2]), A.shape[-2], A.shape[-1]
+    vector = B.dim() == 1 or B.dim() == A.dim() - 1 and B.shape == A.shape[:-1]
+    sides = [] if vector else [B.shape[-1]]
+    if list(B.shape) != [*batch, rows, *sides]:
+        _C.refuse("lstsq of right sides that are broadcast is not modelled", "expand them")
+    squares = [*batch, *(sides or [1])] if rows > columns and driver == "gels" else [0]
+    rank = torch.empty(batch if driver != "gels" else [0], dtype=torch.int64)
+    # LAPACK writes it over the right sides, column by column.
+    whole = A.new_empty([*batch, *(sides or [1]), max(rows, columns)])
+    solution = whole.transpose(-2, -1).narrow(-2, 0, columns)
+    return LstsqResult(solution.squeeze(-1) if vector else solution, A.new_empty(squares), rank, A.new_empty([0]))
 
 
 def lu(A, *, pivot=True):
