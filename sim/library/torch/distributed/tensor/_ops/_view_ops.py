@@ -196,18 +196,24 @@ def _put_back(grad, made, shape, where):
 def narrow(op, args, kwargs):
     given = {**dict(zip(("input", "dim", "start", "length"), args)), **kwargs}
     x, dim, start, length = [given[name] for name in ("input", "dim", "start", "length")]
-    dim = dim + x.dim() if dim < 0 else dim
+    return sliced(x, dim + x.dim() if dim < 0 else dim, start, start + length, 1)
+
+
+def sliced(x, dim, start, stop, step):
+    """part of a dimension that each rank has whole, or all of it"""
     old = tuple(x.shape)
-    laid = list(_C.spec_of(x).placements) if length == old[dim] else _without(x, dim)
-    whole = _meta(x).narrow(dim, start, length)
+    is_all = (start, step) == (0, 1) and stop == old[dim]
+    laid = list(_C.spec_of(x).placements) if is_all else _without(x, dim)
+    places = tuple([slice(None)] * dim + [slice(start, stop, step)])
+    whole = _meta(x)[places]
 
     def run(local):
-        return local.narrow(dim, start, length) if length != old[dim] else local.narrow(dim, 0, local.size(dim))
+        return local.narrow(dim, 0, local.size(dim)) if is_all else local[places]
 
     def gradient(grad):
         grad_laid = _without(grad, dim)
         grad = grad if grad_laid == list(_C.spec_of(grad).placements) else grad.redistribute(placements=grad_laid)
-        return _put_back(grad, grad_laid, old, lambda out: out.narrow(dim, start, length))
+        return _put_back(grad, grad_laid, old, lambda out: out[places])
 
     return _leaf("slice", x, run, laid, laid, whole, "SliceBackward0", gradient)
 

@@ -71,7 +71,9 @@ def _nll_of_whole(x, target, channel, reduction, ignored):
 
     given = {"reduction": reduction, "ignore_index": ignored}
     op = torch.nn.functional.nll_loss
-    return kernel("nll_loss", op, (x, target), given, [laid, of_target], made, back, shape, "NllLoss")
+    # Of the weights that were summed up each rank has its own.
+    own = None if reduction == "none" else [Partial() if p.is_shard() else p for p in of_target]
+    return kernel("nll_loss", op, (x, target), given, [laid, of_target], made, back, shape, "NllLoss", own)
 
 
 def _of_parts(x, target, given, spec, channel):
