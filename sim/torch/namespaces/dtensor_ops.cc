@@ -154,8 +154,7 @@ void run_gradients(Session& session, const Value& gradients, const Value& fit, o
   std::vector<Value> arguments{Value::none(), interp.tuple(std::move(needs))};
   for (const Tensor& grad : b.incoming) arguments.push_back(wrap_or_none(session, grad));
   arguments.front() = tuple_of(session, std::exchange(b.saved, {}));
-  // The engine has both until the gradients fit: what arrived goes first, then what was saved.
-  const Value saved = arguments.front();
+  // The engine has what arrived until the gradients fit.
   const ops::TensorList incoming = std::exchange(b.incoming, {});
   Value out = interp.call(gradients, std::move(arguments));
   out = interp.call(fit, {out});

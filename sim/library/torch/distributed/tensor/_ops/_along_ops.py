@@ -78,8 +78,10 @@ def log_sum_exp(op, args, kwargs):
                 grad, result = grad.unsqueeze(d), result.unsqueeze(d)
         difference = x - result
         power = difference.exp()
+        out = grad * power
+        del power
         del difference
-        return (grad * power,)
+        return (out,)
 
     return formula("logsumexp", (x,), forward, gradients)
 
@@ -133,26 +135,27 @@ def _largest_along(find, choose, x, dim, keeps, has_values):
     laid = whole_along(spec, dims)
     made = laid if keeps else without(laid, dims)
     own = spec.with_placements(made).with_shape(shape).local_shape()
-    at = value = every_at = every_value = None
+    one = two = every_at = every_value = gathered = last = winner = None  # which die in this order
     with torch.no_grad():
         both = find(local, dim=dim, keepdim=True)
-        kind, (value, at) = type(both), both
+        kind, (one, two) = type(both), both if has_values else (both[1], both[0])
         both = None
         if among:
-            every_at, every_value = at + _offset(spec, dims[0], among), value
-            gathered = every_at
+            every_at = (two if has_values else one) + _offset(spec, dims[0], among)
+            every_value, gathered = one if has_values else two, every_at
             for i in among:
                 every_value = all_gather_tensor(every_value, dim, (spec.mesh, i))
                 gathered = all_gather_tensor(gathered, dim, (spec.mesh, i))
             chosen = choose(every_value, dim, True)
-            winner = chosen[1] if has_values else chosen
-            value = chosen[0] if has_values else value
+            last, winner = chosen if has_values else (None, chosen)
+            chosen = None
             found = spread(torch.gather(gathered, dim=dims[0], index=winner).reshape(own), spec, made, shape)
         else:
-            found = spread(at.reshape(own), spec, made, shape)
+            last = one if has_values else None
+            found = spread((two if has_values else one).reshape(own), spec, made, shape)
         if not has_values:
             return found
-        return kind(spread(value.reshape(own), spec, made, shape), found)
+        return kind(spread(last.reshape(own), spec, made, shape), found)
 
 
 def _offset(spec, dim, among):

@@ -10,7 +10,9 @@ def einsum(op, args, kwargs):
         operands = list(operands[0])
     equation = equation.replace(" ", "")
     if "." in equation or len(operands) > 2:
-        _C.refuse("einsum() of DTensors with an ellipsis or more than two operands is not modelled", "name each dimension")
+        _C.refuse(
+            "einsum() of DTensors with an ellipsis or more than two operands is not modelled", "name each dimension"
+        )
     left, _, result = equation.partition("->")
     names = left.split(",")
     if "->" not in equation:
@@ -33,7 +35,8 @@ def einsum(op, args, kwargs):
     if of_b:
         b = b.sum(of_b, keepdim=True)
     out = _product(a, b, both)
-    a = b = None
+    del b
+    del a
     return out.view(tuple(out.shape[:count])) if summed else out
 
 
@@ -68,7 +71,8 @@ def _product(a, b, summed):
     a = a.permute(order).reshape((count, rows, size))
     b = b.permute(shared + summed + right + left).reshape((count, size, columns))
     out = torch.bmm(a, b)
-    a = b = None
+    del b
+    del a
     return out.view(tuple(shape)).permute([order.index(d) for d in range(ndim)])
 
 

@@ -50,7 +50,6 @@ def set_item(op, args, kwargs):
                 "write this rank's part: x.to_local()",
             )
     items = get_item(None, (x, key), {})
-    if isinstance(value, torch.Tensor):
-        items.copy_(value)
-    else:
-        items.fill_(value)
+    if not isinstance(value, torch.Tensor):
+        raise NotImplementedError("Operator aten.fill_.Tensor does not have a sharding strategy registered.")
+    items.copy_(value)

@@ -19,7 +19,15 @@ def _leaf(name, x, run, laid, made, whole, node, gradient):
         out = run(part(x, laid))
         return spread(out, _C.spec_of(x), made, tuple(whole.shape), tuple(whole.stride())), (), node
 
-    return formula(name, (x,), forward, lambda kept, needs, grad: (gradient(grad),))
+    out = formula(name, (x,), forward, lambda kept, needs, grad: (gradient(grad),))
+    return _with_base(out, x, laid)
+
+
+def _with_base(out, x, laid):
+    """a view keeps what it is a view of, also where it looks at a copy that was put together"""
+    if laid != list(_C.spec_of(x).placements):
+        out._base_of_view = x
+    return out
 
 
 def view(op, args, kwargs):
@@ -241,7 +249,7 @@ def cut(op, args, kwargs):
         grads = [g if g is not None else _zeros(some, w) for g, w in zip(grads, wholes)]
         return (torch.stack(grads, dim=dim) if goes else torch.cat(grads, dim=dim),)
 
-    return formula(op.__name__, (x,), forward, gradients)
+    return tuple([_with_base(out, x, laid) for out in formula(op.__name__, (x,), forward, gradients)])
 
 
 def _zeros(some, whole):
