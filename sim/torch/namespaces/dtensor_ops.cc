@@ -197,7 +197,10 @@ Value spread_op(Session& session, Arguments& a) {
   const Value result = made[0];
   if (!op.records() || made[2].is_none()) return result;
   op.node()->name = interp.text(interp.intern(interp.to_str(made[2])));
-  for (const Value& kept : interp.unpack(made[1])) save_next(op, kept);
+  std::vector<Value> kept_beside = interp.unpack(std::exchange(made[1], Value::none()));
+  for (const Value& kept : kept_beside) save_next(op, kept);
+  // Where hooks take what is saved, the results of the kernel go one after the other.
+  for (Value& kept : kept_beside) kept = Value::none();
   const auto backward = [s = &session, gradients, fit](ops::Backward& b) {
     run_gradients(*s, gradients, fit, b);
   };
