@@ -68,7 +68,9 @@ def viewed(x, shape, node, is_strict=True):
         )
     made = [Shard(moves[p.dim][0]) if p.is_shard() else p for p in laid]
     out = spec.with_placements(made).with_shape(shape)
-    whole = torch.empty(shape, device="meta")
+    # What is repeated (expand) stays so.
+    whole = _meta(x)
+    whole = whole.view(shape) if _is_view(whole, shape) else torch.empty(shape, device="meta")
     run = lambda local: local.reshape(out.local_shape())
     return _leaf("view", x, run, laid, made, whole, node, lambda grad: grad.reshape(old))
 
