@@ -154,7 +154,8 @@ void run_gradients(Session& session, const Value& gradients, const Value& fit, o
   std::vector<Value> arguments{Value::none(), interp.tuple(std::move(needs))};
   for (const Tensor& grad : b.incoming) arguments.push_back(wrap_or_none(session, grad));
   arguments.front() = tuple_of(session, std::exchange(b.saved, {}));
-  for (Tensor& grad : b.incoming) grad.reset();  // only the function has them now
+  // The engine has what arrived until the gradients fit.
+  const ops::TensorList incoming = std::exchange(b.incoming, {});
   Value out = interp.call(gradients, std::move(arguments));
   out = interp.call(fit, {out});
   const std::vector<Value> made = interp.unpack(out);
@@ -196,7 +197,10 @@ Value spread_op(Session& session, Arguments& a) {
   const Value result = made[0];
   if (!op.records() || made[2].is_none()) return result;
   op.node()->name = interp.text(interp.intern(interp.to_str(made[2])));
-  for (const Value& kept : interp.unpack(made[1])) save_next(op, kept);
+  std::vector<Value> kept_beside = interp.unpack(std::exchange(made[1], Value::none()));
+  for (const Value& kept : kept_beside) save_next(op, kept);
+  // Where hooks take what is saved, the results of the kernel go one after the other.
+  for (Value& kept : kept_beside) kept = Value::none();
   const auto backward = [s = &session, gradients, fit](ops::Backward& b) {
     run_gradients(*s, gradients, fit, b);
   };

@@ -108,6 +108,19 @@ void add_modes(Session& session, lang::Module& module) {
     ops::clear_autocast_cache(s->c);
     return Value::none();
   });
+  // A DTensor's casts are operators on DTensors; they are kept where others' are.
+  add("cast_kept(source)", [s](Interp&, Arguments& a) {
+    const ops::Tensor& source = a.object<TensorObject>(0, "a DTensor").tensor;
+    for (const ops::CastCacheEntry& entry : s->c.cast_cache) {
+      if (entry.source == source) return s->wrap(entry.cast);
+    }
+    return Value::none();
+  });
+  add("keep_cast(source, cast)", [s](Interp&, Arguments& a) {
+    s->c.cast_cache.push_back({a.object<TensorObject>(0, "a DTensor").tensor,
+                               a.object<TensorObject>(1, "its cast").tensor});
+    return Value::none();
+  });
   add("default_dtype()", [s](Interp&, Arguments&) { return s->wrap(s->c.default_dtype); });
   add("default_device()", [s](Interp&, Arguments&) { return s->wrap(s->c.default_device); });
   add("set_default_device(device)", [s](Interp&, Arguments& a) {

@@ -137,11 +137,27 @@ std::optional<bool> TensorObject::contains(lang::Interp& interp, const Value& it
   return interp.truth(found);
 }
 
-Value TensorObject::get_item(lang::Interp& /*interp*/, const Value& key) {
+/// Whether items of a tensor are those of a DTensor, which its own rules find.
+bool TensorObject::is_whole_of_parts() const {
+  return tensor->spread && session_.dtensors.tensor && session_.dtensors.inside == 0;
+}
+
+Value TensorObject::get_item(lang::Interp& interp, const Value& key) {
+  if (is_whole_of_parts()) {
+    const Value operands = interp.tuple({Ref<TensorObject>(this), key});
+    return interp.call(session_.dtensors.dispatch,
+                       {interp.str("__getitem__"), Value::none(), operands, interp.dict()});
+  }
   return session_.guarded([&] { return session_.wrap(torch::get_item(session_, tensor, key)); });
 }
 
-bool TensorObject::set_item(lang::Interp& /*interp*/, const Value& key, const Value& value) {
+bool TensorObject::set_item(lang::Interp& interp, const Value& key, const Value& value) {
+  if (is_whole_of_parts()) {
+    const Value operands = interp.tuple({Ref<TensorObject>(this), key, value});
+    interp.call(session_.dtensors.dispatch,
+                {interp.str("__setitem__"), Value::none(), operands, interp.dict()});
+    return true;
+  }
   session_.guarded([&] {
     torch::set_item(session_, tensor, key, value);
     return 0;
@@ -156,6 +172,8 @@ std::optional<std::int64_t> TensorObject::length(lang::Interp& interp) {
 
 Value TensorObject::iterate(lang::Interp& interp) {
   if (tensor.dim() == 0) interp.type_error("iteration over a 0-d tensor");
+  if (is_whole_of_parts())
+    return interp.iterate(call_op(session_, "method", "unbind", {Ref<TensorObject>(this)}));
   // torch iterates over the views that unbind(0) makes at once, compiled code over items. Source:
   // Dynamo's TensorVariable.unpack_var_sequence.
   const Value items = session_.guarded([&] {

@@ -33,6 +33,7 @@ class TensorObject final : public lang::HostObject {
   Ref<ops::Node> accumulator;  ///< of a leaf with hooks, which it keeps as long as it lives
 
  private:
+  bool is_whole_of_parts() const;
   ops::Tensor copy_storage(const lang::DeepCopies& copies);
   Session& session_;
 };

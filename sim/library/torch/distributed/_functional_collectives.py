@@ -81,7 +81,9 @@ def all_to_all_dims(self, gather_dim, shard_dim, group):
     c10d.all_to_all_single(out, given, None, None, group)
     if gather_dim == 0:
         return out.flatten(0, 1)
-    return torch.cat([part for part in out], dim=gather_dim)
+    joined = torch.cat([part for part in out], dim=gather_dim)
+    del out  # before what was sent
+    return joined
 
 
 def permute_tensor(self, src_dst, group, tag=""):

@@ -213,9 +213,10 @@ class ProcessGroup:
         """whether a collective keeps what it works on"""
         return asynchronous or _C.release_rule("collectives_record_streams")
 
-    def _run(self, inputs, outputs, asynchronous=False, after=None, kept=None, given=()):
+    def _run(self, inputs, outputs, asynchronous=False, after=None, kept=None, given=(), is_list=False):
         """one collective: `inputs` and `outputs` are what NCCL reads and writes, `after` what copies out of them.
-        `kept`: what is kept instead of them, in its order; `given`: what is kept beside them"""
+        `kept`: what is kept instead of them, in its order; `given`: what is kept beside them. `is_list`: of several
+        tensors, which has a Work of its own, also where it is called with others"""
         tensor = (list(inputs) + list(outputs))[0]
         if not tensor.is_cuda:
             if after is not None:
@@ -241,6 +242,8 @@ class ProcessGroup:
             held = []
         if self._together is not None:
             self._together[0] = own
+            if is_list:
+                return Work(self, own, held, list(outputs)) if self._keeps(asynchronous) else None
             self._together[1].extend(held)
             self._together[2].extend(outputs)
             return None

@@ -246,6 +246,7 @@ def scatter_object_list(
 def send_object_list(object_list, dst=None, group=None, device=None, group_dst=None, use_batch=False):
     device = device or _device_of(group)
     tensor_list, size_list = zip(*[_object_to_tensor(obj, device, group) for obj in object_list])
-    c10d.send(torch.cat(size_list), dst=dst, group=group, group_dst=group_dst)
+    object_sizes_tensor = torch.cat(size_list)
+    c10d.send(object_sizes_tensor, dst=dst, group=group, group_dst=group_dst)
     object_tensor = tensor_list[0] if len(tensor_list) == 1 else torch.cat(tensor_list)
     c10d.send(object_tensor, dst=dst, group=group, group_dst=group_dst)

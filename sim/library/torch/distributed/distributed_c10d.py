@@ -357,13 +357,13 @@ def _coalescing_manager(group=None, device=None, async_ops=False):
     if op_list:
         if op_list[0].dst_tensor is None:
             tensors = [op.tensor for op in op_list]
-            work = group._run(tensors, tensors, async_ops)
+            work = group._run(tensors, tensors, async_ops, is_list=True)
         else:
             inputs, outputs = [], []
             for op in op_list:
                 inputs.append(op.tensor)
                 outputs.append(op.dst_tensor)
-            work = group._run(inputs, outputs, async_ops)
+            work = group._run(inputs, outputs, async_ops, is_list=True)
     if device:
         work = group._end_coalescing(device)
     if async_ops:

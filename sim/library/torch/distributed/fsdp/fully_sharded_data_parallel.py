@@ -480,12 +480,14 @@ class FullyShardedDataParallel(nn.Module):
         if moves:
             handle.whole_to_cpu()
         if not handle._use_orig_params:
+            self._parameters.pop("_flat_param", None)
             handle._use_unsharded_views(True)
         try:
             yield
         finally:
             if not handle._use_orig_params:
                 handle._use_unsharded_views(False)
+                self._parameters["_flat_param"] = handle.flat_param
             if moves:
                 handle.whole_from_cpu()
             runtime.reshard(self, handle, frees)

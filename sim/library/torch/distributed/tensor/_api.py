@@ -80,6 +80,18 @@ class _Members:
     def type_as(self, other):
         return self.to(other.dtype)
 
+    def equal(self, other):
+        """what the ranks find is put together. Source: torch.distributed.tensor._dispatch"""
+        from torch.distributed import distributed_c10d
+
+        spec, of_other = _C.spec_of(self), _C.spec_of(other)
+        if of_other is None or of_other.placements != spec.placements or any([p.is_partial() for p in spec.placements]):
+            _C.refuse("equal() of DTensors that lie differently is not modelled", "compare x.to_local()")
+        same = _C.local_of(self).equal(_C.local_of(other))
+        all_same = torch.tensor(1, device=spec.mesh.device_type)
+        distributed_c10d.all_reduce(all_same, op=distributed_c10d.ReduceOp.MIN)
+        return same
+
     def __repr__(self):
         where = f"device_mesh={self.device_mesh}, placements={self.placements}"
         return f"DTensor(local_tensor={_C.local_of(self)}, {where})"

@@ -1,7 +1,13 @@
 import torch
 import torch._C as _C
+from torch.distributed.tensor._autocast import is_listed, under_autocast
 from torch.distributed.tensor._leaf import begin_context, formula, found, kernel, on_parts, specs_of, spread
+from torch.distributed.tensor._ops._along_ops import as_complex, as_real, as_type_of, cumulative, deviation, gather
+from torch.distributed.tensor._ops._along_ops import interleaved, largest_along, largest_at, log_sum_exp, new_like
+from torch.distributed.tensor._ops._along_ops import repeated, select_along, sorted_along
+from torch.distributed.tensor._ops._einsum_ops import einsum
 from torch.distributed.tensor._ops._embedding_ops import embedding
+from torch.distributed.tensor._ops._item_ops import get_item, set_item
 from torch.distributed.tensor._ops._join_ops import cat, stack
 from torch.distributed.tensor._ops._math_ops import foreach_norm, norm, reduction, softmax, variance, vector_norm
 from torch.distributed.tensor._ops._math_ops import whole_only
@@ -17,18 +23,24 @@ from torch.distributed.tensor.placement_types import Replicate
 
 def dispatch(name, op, args, kwargs):
     _C.note_fake_tensors()
+    if is_listed(name) and torch.is_autocast_enabled("cuda"):
+        return under_autocast(name, lambda args, kwargs: _dispatched(name, op, args, kwargs), args, kwargs)
+    return _dispatched(name, op, args, kwargs)
+
+
+def _dispatched(name, op, args, kwargs):
     rule = _RULES.get(name)
-    if rule is not None:
-        return rule(op, args, kwargs)
-    return _by_name(name, op, args, kwargs)
+    return _by_name(name, op, args, kwargs) if rule is None else rule(op, args, kwargs)
 
 
 def _extreme(kind):
-    """the largest or the smallest of all; along a dimension, or of two tensors, only where all ranks have them whole"""
+    """the largest or the smallest of all, or along a dimension; of two tensors only where all ranks have them whole"""
 
     def rule(op, args, kwargs):
         if len(args) + len(kwargs) == 1:
             return reduction(kind)(op, args, kwargs)
+        if isinstance(args[1] if len(args) > 1 else kwargs.get("dim"), int):
+            return largest_along(op, args, kwargs)
         return _by_name(kind, op, args, kwargs)
 
     return rule
@@ -217,11 +229,17 @@ _RULES = {
     "scaled_dot_product_attention": attention, "embedding": embedding, "layer_norm": norm, "rms_norm": norm,
     "softmax": softmax, "log_softmax": softmax, "cross_entropy": cross_entropy,
     "sum": reduction("sum"), "mean": reduction("avg"), "amax": reduction("max"), "amin": reduction("min"),
-    "max": _extreme("max"), "min": _extreme("min"), "all": reduction("product"), "any": reduction("sum"),
+    "max": _extreme("max"), "min": _extreme("min"), "all": reduction("product"),
+    "prod": reduction("product"), "any": reduction("sum"),
     **{name: view for name in ("view", "reshape", "flatten", "unflatten")},
     **{name: permuted(name) for name in ("transpose", "permute", "t", "unsqueeze", "squeeze")},
     **{name: cut for name in ("chunk", "split", "unbind")}, "narrow": narrow, "select": select, "expand": expand,
-    "contiguous": contiguous, "cat": cat, "stack": stack, "tril": whole_only, "triu": whole_only,
+    "__getitem__": get_item, "__setitem__": set_item, "contiguous": contiguous, "cat": cat, "stack": stack,
+    "tril": whole_only, "triu": whole_only,
     **{name: _random for name in _RANDOM}, "dropout": _dropout, **{name: _like for name in _LIKE},
+    "cumsum": cumulative, "std": deviation, "logsumexp": log_sum_exp, "topk": sorted_along, "sort": sorted_along,
+    "argmax": largest_at, "argmin": largest_at, "gather": gather, "index_select": select_along, "repeat": repeated,
+    "repeat_interleave": interleaved, "view_as_complex": as_complex, "view_as_real": as_real, "type_as": as_type_of,
+    "einsum": einsum, **{name: new_like for name in ("new_empty", "new_full", "new_ones", "new_zeros")},
     "to": _cast, "var": variance, "_foreach_norm": foreach_norm, "linalg_vector_norm": vector_norm, "norm": vector_norm,
 }

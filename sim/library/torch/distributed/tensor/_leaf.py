@@ -1,6 +1,7 @@
 import torch
 import torch._C as _C
 from torch.distributed.tensor._redistribute import redistribute_local_tensor
+from torch.distributed.tensor.placement_types import Replicate
 
 # An operator of PyTorch's own on DTensors: its operands are laid out as it wants them, it runs on this rank's parts,
 # and what it gives lies as it says. Its gradients are operators on DTensors again: of a kernel, the same kernel's on
@@ -121,9 +122,10 @@ def _arrived(grad, spec):
     return spread(grad, spec.of_gradient())
 
 
-def kernel(name, op, args, kwargs, laid, made, back, shape=None, expected=""):
+def kernel(name, op, args, kwargs, laid, made, back, shape=None, expected="", own=None):
     """laid: by operand its placements; made: those of the result. back(grad, operands, result) -> (placements of the
-    gradient, of the operands, of the result, of the gradients), of specs; None: backward does not read it."""
+    gradient, of the operands, of the result, of the gradients), of specs; None: backward does not read it. own: how
+    numbers lie that the kernel keeps of its own; their terms are added up before backward reads them."""
     tensors = found([*args, *kwargs.values()])
     first = specs_of(tensors)[0]
     shape = first.shape if shape is None else shape
@@ -159,6 +161,9 @@ def kernel(name, op, args, kwargs, laid, made, back, shape=None, expected=""):
         of_grad, of_operands, of_result, of_gradients = back(_C.spec_of(grad), read, result)
         local = part(grad, of_grad)
         saved = [_saved(k, slot, of_operands, of_result) for k, slot in zip(kept, slots)]
+        if own is not None and any([p.is_partial() for p in own]):
+            laid_own = first.with_placements(own).with_shape(())
+            saved = [_added_up(s, laid_own) if s is not None and slot is None else s for s, slot in zip(saved, slots)]
         del grad
         grads = list(_C.run_kernel(run, (local,), tuple(saved)))
         while saved:
@@ -183,6 +188,10 @@ def _saved(kept, slot, of_operands, of_result):
     if kept is None or slot is None:
         return kept
     return part(kept, of_result if slot < 0 else of_operands[slot])
+
+
+def _added_up(number, spec):
+    return redistribute_local_tensor(number, spec, [Replicate()] * len(spec.placements))
 
 
 def _shape_of(grad, own, placements, size, shape):

@@ -232,6 +232,10 @@ class DistributedDataParallel(nn.Module, Joinable):
         dist.all_reduce(requires_sync, group=self.process_group, async_op=True)
 
     def forward(self, *inputs, **kwargs):
+        inputs, kwargs = self._pre_forward(*inputs, **kwargs)
+        return self._post_forward(self.module(*inputs, **kwargs))
+
+    def _pre_forward(self, *inputs, **kwargs):
         if torch.is_grad_enabled() and self.require_backward_grad_sync:
             self.reducer.prepare_for_forward()
         work = Join.notify_join_context(self)
@@ -254,7 +258,9 @@ class DistributedDataParallel(nn.Module, Joinable):
             inputs, kwargs = _to_device(inputs, self.device_ids[0]), _to_device(kwargs, self.device_ids[0])
         if self.mixed_precision is not None:
             inputs, kwargs = _lower_inputs(self.mixed_precision.param_dtype, (inputs, kwargs))
-        output = self.module(*inputs, **kwargs)
+        return inputs, kwargs
+
+    def _post_forward(self, output):
         if torch.is_grad_enabled() and self.require_backward_grad_sync:
             self.require_forward_param_sync = True
             detects = self.find_unused_parameters and not self.static_graph

@@ -29,7 +29,7 @@ def _post_forward_mesh_info(reshard_after_forward, mesh_info):
     if isinstance(reshard_after_forward, bool):
         return mesh_info if reshard_after_forward else None
     ranks = mesh_info.mesh._ranks
-    rows = [ranks[i:i + reshard_after_forward] for i in range(0, len(ranks), reshard_after_forward)]
+    rows = [list(ranks[i:i + reshard_after_forward]) for i in range(0, len(ranks), reshard_after_forward)]
     return DataParallelMeshInfo(DeviceMesh(mesh_info.mesh.device_type, rows), 1, 0)
 
 

@@ -143,6 +143,8 @@ def reduction(kind):
 
         if name in ("all", "any"):
             return forward()[0]
+        if name == "prod" and torch.is_grad_enabled() and x.requires_grad:
+            _C.refuse("the gradient of prod() of DTensors is not modelled", "take this rank's part: x.to_local()")
         return formula(name, (x,), forward, gradients)
 
     return rule
@@ -222,22 +224,33 @@ def foreach_norm(op, args, kwargs):
 
 
 def vector_norm(op, args, kwargs):
-    norm_type = args[1] if len(args) > 1 else kwargs.get("ord", kwargs.get("p", 2))
+    given = {**dict(zip(("input", "ord", "dim", "keepdim"), args)), **kwargs}
+    norm_type = given.get("ord", given.get("p", 2))
     norm_type = 2 if norm_type is None or norm_type == "fro" else norm_type
-    if len(args) > 2 and args[2] is not None or kwargs.get("dim") is not None:
-        _C.refuse("a norm of a DTensor along some dimensions is not modelled", "take this rank's part: x.to_local()")
-    x = args[0]
-    spec = _C.spec_of(x)
+    x, dim, keeps = args[0], given.get("dim"), given.get("keepdim", False)
+    spec, ndim = _C.spec_of(x), x.dim()
+    dims = list(range(ndim)) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    dims = [d + ndim if d < 0 else d for d in dims]
     laid = _for_norm(spec, norm_type)
+    shape = tuple([1 if i in dims else n for i, n in enumerate(spec.shape) if keeps or i not in dims])
+    made = []
+    for p in laid:
+        if p.is_shard() and p.dim in dims:
+            made.append(_of_norm(norm_type))
+        else:
+            gone = 0 if keeps or not p.is_shard() else sum([d < p.dim for d in dims])
+            made.append(Shard(p.dim - gone) if gone else p)
 
     def forward():
         out = op(part(x, laid), *args[1:], **kwargs)
-        return spread(out, spec, _norm_placements(laid, norm_type), ()), (x, out), "LinalgVectorNormBackward0"
+        return spread(out, spec, made, shape), (x, out), "LinalgVectorNormBackward0"
 
     def gradients(kept, needs, grad):
         if norm_type != 2:
             _C.refuse("the gradient of this norm of a DTensor is not modelled", "take this rank's part: x.to_local()")
         x, result = kept
+        if dim is not None:
+            grad, result = _with_dims(grad, dims, keeps), _with_dims(result, dims, keeps)
         unit = x / result
         nothing = result == 0
         unit.masked_fill_(nothing, 0)

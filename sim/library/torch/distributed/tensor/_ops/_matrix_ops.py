@@ -87,11 +87,12 @@ def addmm(op, args, kwargs):
         return out, (), "AddmmBackward0"
 
     def gradients(kept, needs, grad):
-        of_left = _of_left(grad, kept[0], flags[0]) if needs[1] else None
-        of_right = _of_right(grad, kept[1], flags[1]) if needs[2] else None
+        of_left = _of_left(grad, kept[1], flags[0]) if needs[1] else None
+        of_right = _of_right(grad, kept[0], flags[1]) if needs[2] else None
         return grad if needs[0] else None, of_left, of_right
 
-    return formula("addmm", (bias, a, b), forward, gradients, _kept(a, b))
+    # Nodes keep and drop by the names of operands: mat1 before mat2, where mm has mat2 before self.
+    return formula("addmm", (bias, a, b), forward, gradients, _kept(b, a))
 
 
 def _of_bias(placement, own, shape):

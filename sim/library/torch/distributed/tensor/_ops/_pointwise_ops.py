@@ -39,13 +39,41 @@ def refuse_mixed(name, values):
 _FORMULAS = {
     "abs": ("self", lambda grad, x: grad * x.sgn()),
     "sin": ("self", lambda grad, x: grad * x.cos()),
-    "cos": ("self", lambda grad, x: grad * -x.sin()),
+    "cos": ("self", lambda grad, x: _of_cosine(grad, x)),
     "log1p": ("self", lambda grad, x: grad / (x + 1)),
     "sqrt": ("result", lambda grad, y: grad / (2 * y)),
-    "rsqrt": ("result", lambda grad, y: -0.5 * grad * y.pow(3)),
-    "reciprocal": ("result", lambda grad, y: -grad * (y * y)),
+    "rsqrt": ("result", lambda grad, y: _of_root(grad, y)),
+    "reciprocal": ("result", lambda grad, y: _of_reciprocal(grad, y)),
     "square": ("self", lambda grad, x: _of_power(grad, x, 2)),
 }
+
+
+# C++ works the right factor out first, and lets what it made go at the end, the last first.
+def _of_cosine(grad, x):
+    sine = x.sin()
+    factor = -sine
+    out = grad * factor
+    del factor
+    del sine
+    return out
+
+
+def _of_root(grad, y):
+    power = y.pow(3)
+    scaled = -0.5 * grad
+    out = scaled * power
+    del scaled
+    del power
+    return out
+
+
+def _of_reciprocal(grad, y):
+    square = y * y
+    negative = -grad
+    out = negative * square
+    del negative
+    del square
+    return out
 
 
 def _of_power(grad, x, exponent):
@@ -193,7 +221,14 @@ def elementwise(op, args, kwargs, name=""):
             ways[0] = out
         return ways[0], ways[1:-1], ways[-1], [out] * len(operands)
 
-    return kernel(op.__name__, op, args, kwargs, laid, made, back, shape)
+    out = kernel(op.__name__, op, args, kwargs, laid, made, back, shape)
+    if in_place and specs[0] is not None and list(specs[0].placements) != list(made):
+        raise RuntimeError(
+            f"aten.{op.__name__}: in-place operations that require placement changes are not supported. The operation "
+            f"would change placement from {specs[0].placements} to {tuple(made)}, which requires redistribution and "
+            "breaks aliasing semantics. Please use the out-of-place version of this operation instead."
+        )
+    return out
 
 
 def layout(specs, shape, kind, has_number, followed):

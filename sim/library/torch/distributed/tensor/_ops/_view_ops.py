@@ -19,7 +19,15 @@ def _leaf(name, x, run, laid, made, whole, node, gradient):
         out = run(part(x, laid))
         return spread(out, _C.spec_of(x), made, tuple(whole.shape), tuple(whole.stride())), (), node
 
-    return formula(name, (x,), forward, lambda kept, needs, grad: (gradient(grad),))
+    out = formula(name, (x,), forward, lambda kept, needs, grad: (gradient(grad),))
+    return _with_base(out, x, laid)
+
+
+def _with_base(out, x, laid):
+    """a view keeps what it is a view of, also where it looks at a copy that was put together"""
+    if laid != list(_C.spec_of(x).placements):
+        out._base_of_view = x
+    return out
 
 
 def view(op, args, kwargs):
@@ -60,7 +68,9 @@ def viewed(x, shape, node, is_strict=True):
         )
     made = [Shard(moves[p.dim][0]) if p.is_shard() else p for p in laid]
     out = spec.with_placements(made).with_shape(shape)
-    whole = torch.empty(shape, device="meta")
+    # What is repeated (expand) stays so.
+    whole = _meta(x)
+    whole = whole.view(shape) if _is_view(whole, shape) else torch.empty(shape, device="meta")
     run = lambda local: local.reshape(out.local_shape())
     return _leaf("view", x, run, laid, made, whole, node, lambda grad: grad.reshape(old))
 
@@ -196,18 +206,24 @@ def _put_back(grad, made, shape, where):
 def narrow(op, args, kwargs):
     given = {**dict(zip(("input", "dim", "start", "length"), args)), **kwargs}
     x, dim, start, length = [given[name] for name in ("input", "dim", "start", "length")]
-    dim = dim + x.dim() if dim < 0 else dim
+    return sliced(x, dim + x.dim() if dim < 0 else dim, start, start + length, 1)
+
+
+def sliced(x, dim, start, stop, step):
+    """part of a dimension that each rank has whole, or all of it"""
     old = tuple(x.shape)
-    laid = list(_C.spec_of(x).placements) if length == old[dim] else _without(x, dim)
-    whole = _meta(x).narrow(dim, start, length)
+    is_all = (start, step) == (0, 1) and stop == old[dim]
+    laid = list(_C.spec_of(x).placements) if is_all else _without(x, dim)
+    places = tuple([slice(None)] * dim + [slice(start, stop, step)])
+    whole = _meta(x)[places]
 
     def run(local):
-        return local.narrow(dim, start, length) if length != old[dim] else local.narrow(dim, 0, local.size(dim))
+        return local.narrow(dim, 0, local.size(dim)) if is_all else local[places]
 
     def gradient(grad):
         grad_laid = _without(grad, dim)
         grad = grad if grad_laid == list(_C.spec_of(grad).placements) else grad.redistribute(placements=grad_laid)
-        return _put_back(grad, grad_laid, old, lambda out: out.narrow(dim, start, length))
+        return _put_back(grad, grad_laid, old, lambda out: out[places])
 
     return _leaf("slice", x, run, laid, laid, whole, "SliceBackward0", gradient)
 
@@ -235,7 +251,7 @@ def cut(op, args, kwargs):
         grads = [g if g is not None else _zeros(some, w) for g, w in zip(grads, wholes)]
         return (torch.stack(grads, dim=dim) if goes else torch.cat(grads, dim=dim),)
 
-    return formula(op.__name__, (x,), forward, gradients)
+    return tuple([_with_base(out, x, laid) for out in formula(op.__name__, (x,), forward, gradients)])
 
 
 def _zeros(some, whole):

@@ -1,9 +1,6 @@
 import torch._C as _C
 from torch.distributed.tensor.experimental._context_parallel._attention import context_parallel
-
-
-def local_map(func=None, *args, **kwargs):
-    _C.refuse("local_map is not modelled", "take this rank's parts: x.to_local(), and DTensor.from_local()")
+from torch.distributed.tensor.experimental._func_map import local_map
 
 
 def implicit_replication():

@@ -2,6 +2,7 @@ import torch
 import torch._C as _C
 from torch.autograd.function import Function
 from torch.distributed import _functional_collectives as funcol
+from torch.distributed.tensor._autocast import cast
 from torch.distributed.tensor._leaf import kernel, spread
 from torch.distributed.tensor.placement_types import Partial, Replicate, Shard, _MaskPartial
 
@@ -71,7 +72,9 @@ def _nll_of_whole(x, target, channel, reduction, ignored):
 
     given = {"reduction": reduction, "ignore_index": ignored}
     op = torch.nn.functional.nll_loss
-    return kernel("nll_loss", op, (x, target), given, [laid, of_target], made, back, shape, "NllLoss")
+    # Of the weights that were summed up each rank has its own.
+    own = None if reduction == "none" else [Partial() if p.is_shard() else p for p in of_target]
+    return kernel("nll_loss", op, (x, target), given, [laid, of_target], made, back, shape, "NllLoss", own)
 
 
 def _of_parts(x, target, given, spec, channel):
@@ -83,6 +86,8 @@ def _of_parts(x, target, given, spec, channel):
         )
     if given.get("weight") is not None or given.get("label_smoothing", 0.0) != 0.0:
         _C.refuse("loss_parallel with weights or label smoothing is not modelled", "leave them out")
+    if torch.is_autocast_enabled("cuda"):
+        x = cast(x, torch.float32, torch.float32, False)
     x = _LogSoftmax.apply(x, channel)
     return _NllLoss.apply(x, target, given.get("ignore_index", -100), given.get("reduction", "mean"))
 

@@ -1,0 +1,275 @@
+import torch
+import torch._C as _C
+from torch.distributed._functional_collectives import all_gather_tensor
+from torch.distributed.tensor._leaf import begin_context, formula, on_parts, part, specs_of, spread
+from torch.distributed.tensor._strategy import cheapest
+from torch.distributed.tensor.placement_types import Replicate, Shard
+
+# Operators along dimensions that each rank has whole, and what picks values out. Source:
+# torch.distributed.tensor._ops._math_ops, _tensor_ops; torch.distributed.tensor._nonlinear_redux
+
+
+def _given(args, kwargs, *names):
+    return {**dict(zip(("input", *names), args)), **kwargs}
+
+
+def _dims(dim, ndim):
+    dims = list(range(ndim)) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    return [d + ndim if d < 0 else d for d in dims]
+
+
+def whole_along(spec, dims):
+    """terms added up, parts along these dimensions put together"""
+    return [Replicate() if p.is_partial() or p.is_shard() and p.dim in dims else p for p in spec.placements]
+
+
+def without(placements, dims):
+    """where these dimensions are gone"""
+    return [Shard(p.dim - sum([d < p.dim for d in dims])) if p.is_shard() else p for p in placements]
+
+
+def _no_gradient(name, *tensors):
+    if torch.is_grad_enabled() and any([t.requires_grad for t in tensors]):
+        _C.refuse(f"gradients of {name}() of DTensors are not modelled", "take this rank's part: x.to_local()")
+
+
+def _reduced_shape(shape, dims, keeps):
+    return tuple([1 if i in dims else n for i, n in enumerate(shape) if keeps or i not in dims])
+
+
+def cumulative(op, args, kwargs):
+    """cumsum: as long as it was"""
+    x = args[0]
+    _no_gradient(op.__name__, x)
+    given = _given(args, kwargs, "dim")
+    # A dimension that is counted from the end is taken for none that lies in parts: each rank sums its own.
+    laid = whole_along(_C.spec_of(x), [given["dim"]])
+    return spread(op(part(x, laid), *args[1:], **kwargs), _C.spec_of(x), laid)
+
+
+def deviation(op, args, kwargs):
+    x, spec = args[0], _C.spec_of(args[0])
+    _no_gradient(op.__name__, x)
+    given = _given(args, kwargs, "dim")
+    dim = None if isinstance(given.get("dim"), bool) else given.get("dim")
+    dims, keeps = _dims(dim, x.dim()), kwargs.get("keepdim", False)
+    laid = whole_along(spec, dims)
+    made = laid if keeps else without(laid, dims)
+    return spread(op(part(x, laid), *args[1:], **kwargs), spec, made, _reduced_shape(spec.shape, dims, keeps))
+
+
+def log_sum_exp(op, args, kwargs):
+    """Source: logsumexp_backward"""
+    x, spec = args[0], _C.spec_of(args[0])
+    given = _given(args, kwargs, "dim", "keepdim")
+    dims, keeps = _dims(given["dim"], x.dim()), given.get("keepdim", False)
+    laid = whole_along(spec, dims)
+    made = laid if keeps else without(laid, dims)
+
+    def forward():
+        out = op(part(x, laid), *args[1:], **kwargs)
+        out = spread(out, spec, made, _reduced_shape(spec.shape, dims, keeps))
+        return out, (x, out), "LogsumexpBackward0"
+
+    def gradients(kept, needs, grad):
+        x, result = kept
+        if not keeps:
+            for d in sorted(dims):
+                grad, result = grad.unsqueeze(d), result.unsqueeze(d)
+        difference = x - result
+        power = difference.exp()
+        out = grad * power
+        del power
+        del difference
+        return (out,)
+
+    return formula("logsumexp", (x,), forward, gradients)
+
+
+def sorted_along(op, args, kwargs):
+    """topk, sort: values and where they were"""
+    x, name = args[0], op.__name__
+    _no_gradient(name, x)
+    given = _given(args, kwargs, *(("k", "dim") if name == "topk" else ("dim",)))
+    dims = _dims(given.get("dim", -1), x.dim())
+    laid = whole_along(_C.spec_of(x), dims)
+    out = op(part(x, laid), *args[1:], **kwargs)
+    shape = tuple([given["k"] if name == "topk" and i in dims else n for i, n in enumerate(x.shape)])
+    return _pair(out, _C.spec_of(x), laid, shape)
+
+
+def _pair(out, spec, made, shape):
+    values, indices = out
+    return type(out)(spread(values, spec, made, shape), spread(indices, spec, made, shape))
+
+
+def largest_at(op, args, kwargs):
+    """argmax, argmin: of parts, then of what the ranks found"""
+    x, given = _whole_terms(args[0]), _given(args, kwargs, "dim", "keepdim")
+    if given.get("dim") is not None:
+        find = torch.max if op.__name__ == "argmax" else torch.min
+        return _largest_along(find, op, x, given["dim"], given.get("keepdim", False), False)
+    spec = _C.spec_of(x)
+    if any([p.is_shard() for p in spec.placements]):
+        _C.refuse(
+            f"{op.__name__}() over all of a DTensor that lies in parts is not modelled",
+            "take this rank's part: x.to_local()",
+        )
+    at = _C.call_local(op, _C.local_of(x))
+    return spread(at, spec, None, ())
+
+
+def largest_along(op, args, kwargs):
+    """max, min along a dimension: values and where they are"""
+    _no_gradient(op.__name__, args[0])
+    given = _given(args, kwargs, "dim", "keepdim")
+    return _largest_along(op, op, _whole_terms(args[0]), given["dim"], given.get("keepdim", False), True)
+
+
+def _largest_along(find, choose, x, dim, keeps, has_values):
+    """`choose`: of what the ranks found. Source: argminmax_handler, minmax_dim_handler"""
+    spec, local, ndim = _C.spec_of(x), _C.local_of(x), x.dim()
+    dims = _dims(dim, ndim)
+    among = [i for i, p in enumerate(spec.placements) if p.is_shard(dims[0])]
+    shape = _reduced_shape(spec.shape, dims, keeps)
+    laid = whole_along(spec, dims)
+    made = laid if keeps else without(laid, dims)
+    own = spec.with_placements(made).with_shape(shape).local_shape()
+    one = two = every_at = every_value = gathered = last = winner = None  # which die in this order
+    with torch.no_grad():
+        both = find(local, dim=dim, keepdim=True)
+        kind, (one, two) = type(both), both if has_values else (both[1], both[0])
+        both = None
+        if among:
+            every_at = (two if has_values else one) + _offset(spec, dims[0], among)
+            every_value, gathered = one if has_values else two, every_at
+            for i in among:
+                every_value = all_gather_tensor(every_value, dim, (spec.mesh, i))
+                gathered = all_gather_tensor(gathered, dim, (spec.mesh, i))
+            chosen = choose(every_value, dim, True)
+            last, winner = chosen if has_values else (None, chosen)
+            chosen = None
+            found = spread(torch.gather(gathered, dim=dims[0], index=winner).reshape(own), spec, made, shape)
+        else:
+            last = one if has_values else None
+            found = spread((two if has_values else one).reshape(own), spec, made, shape)
+        if not has_values:
+            return found
+        return kind(spread(last.reshape(own), spec, made, shape), found)
+
+
+def _offset(spec, dim, among):
+    """where this rank's part of the whole begins"""
+    size, start = spec.shape[dim], 0
+    for i in among:
+        size, begin = Shard.local_shard_size_and_offset(size, spec.mesh.size(i), spec.mesh.get_coordinate()[i])
+        start = begin + start
+    return start
+
+
+def _whole_terms(x):
+    spec = _C.spec_of(x)
+    if not any([p.is_partial() for p in spec.placements]):
+        return x
+    return x.redistribute(placements=[Replicate() if p.is_partial() else p for p in spec.placements])
+
+
+def gather(op, args, kwargs):
+    given = _given(args, kwargs, "dim", "index")
+    x, index = given["input"], given["index"]
+    _no_gradient("gather", x)
+    dim = _dims(given["dim"], x.dim())[0]
+    rows = [[Replicate()] * 3, [Shard(dim), Replicate(), Shard(dim)]]
+    rows += [[Shard(d)] * 3 for d in range(x.dim()) if d != dim]
+    specs = specs_of([x, index])
+    if index.shape[dim] == 1 and any([p.is_shard(dim) for p in specs[0].placements]):
+        _C.refuse(
+            "gather() along a dimension that lies in parts is not modelled", "take this rank's part: x.to_local()"
+        )
+    made, laid = cheapest(specs, rows)
+    out = torch.gather(part(x, laid[0]), dim, part(index, laid[1]))
+    return spread(out, specs[0], made[0], tuple(index.shape))
+
+
+def new_like(op, args, kwargs):
+    """new_zeros and its kin: of the same size it lies as the tensor does, else each rank has it whole"""
+    x, spec, given = args[0], _C.spec_of(args[0]), args[1:]
+    begin_context(kwargs.get("device"))
+    takes = 2 if op.__name__ == "new_full" else 1
+    if given and isinstance(given[0], (tuple, list)):
+        size, rest = tuple(given[0]), given[1:]
+    elif takes == 2 or not given:
+        size, rest = tuple(kwargs["size"]), given
+        kwargs = {key: value for key, value in kwargs.items() if key != "size"}
+    else:
+        size, rest = tuple(given), ()
+    follows = size == tuple(spec.shape) and any([p.is_shard() for p in spec.placements])
+    made = list(spec.placements) if follows else [Replicate()] * len(spec.placements)
+    laid = spec.with_placements(made).with_shape(size)
+    return spread(op(_C.local_of(x), laid.local_shape(), *rest, **kwargs), spec, made, size)
+
+
+def repeated(op, args, kwargs):
+    """repeat: along what is repeated each rank has the whole"""
+    x, spec = args[0], _C.spec_of(args[0])
+    _no_gradient("repeat", x)
+    times = args[1] if len(args) == 2 and isinstance(args[1], (tuple, list)) else args[1:]
+    more = len(times) - x.dim()
+    laid = [
+        Replicate() if p.is_partial() or p.is_shard() and times[p.dim + more] != 1 else p for p in spec.placements
+    ]
+    made = [Shard(p.dim + more) if p.is_shard() else p for p in laid]
+    shape = tuple([t * (x.shape[i - more] if i >= more else 1) for i, t in enumerate(times)])
+    return spread(part(x, laid).repeat(tuple(times)), spec, made, shape)
+
+
+def interleaved(op, args, kwargs):
+    """Source: at::repeat_interleave of one number"""
+    given = _given(args, kwargs, "repeats", "dim")
+    x, times = given["input"], given["repeats"]
+    if not isinstance(times, int):
+        _C.refuse("repeat_interleave() of DTensors by a tensor is not modelled", "give a number")
+    if given.get("dim") is None:
+        x, dim = x.flatten(), 0
+    else:
+        dim = _dims(given["dim"], x.dim())[0]
+    shape = tuple(x.shape)
+    wide = x.unsqueeze(dim + 1).expand((*shape[:dim + 1], times, *shape[dim + 1:]))
+    return wide.clone(memory_format=torch.contiguous_format).flatten(dim, dim + 1)
+
+
+def as_complex(op, args, kwargs):
+    """pairs of numbers as one: along the last dimension each rank has all"""
+    x, spec = args[0], _C.spec_of(args[0])
+    laid = whole_along(spec, [x.dim() - 1]) if any([p.is_shard(x.dim() - 1) for p in spec.placements]) else None
+    laid = list(spec.placements) if laid is None else laid
+    out = lambda: spread(op(part(x, laid)), spec, laid, tuple(x.shape[:-1]))
+    back = lambda kept, needs, grad: (torch.view_as_real(grad.contiguous()),)
+    return formula("view_as_complex", (x,), lambda: (out(), (), "ViewAsComplexBackward0"), back)
+
+
+def as_real(op, args, kwargs):
+    x, spec = args[0], _C.spec_of(args[0])
+    laid = list(spec.placements)
+    out = lambda: spread(op(part(x, laid)), spec, laid, (*x.shape, 2))
+    back = lambda kept, needs, grad: (torch.view_as_complex(grad.contiguous()),)
+    return formula("view_as_real", (x,), lambda: (out(), (), "ViewAsRealBackward0"), back)
+
+
+def as_type_of(op, args, kwargs):
+    """what `type_as` means"""
+    return args[0].to(args[1].dtype)
+
+
+def select_along(op, args, kwargs):
+    """index_select: by indices that all ranks have"""
+    given = _given(args, kwargs, "dim", "index")
+    x, index = given["input"], given["index"]
+    _no_gradient("index_select", x)
+    dim = _dims(given["dim"], x.dim())[0]
+    specs = specs_of([x, index])
+    if len(specs) == 2 and not specs[1].is_replicated():
+        _C.refuse("index_select() by indices that lie in parts is not modelled", "take this rank's part: x.to_local()")
+    laid = [Replicate() if p.is_shard(dim) else p for p in specs[0].placements]
+    shape = tuple([index.shape[0] if i == dim else n for i, n in enumerate(x.shape)])
+    return spread(on_parts(op, args, kwargs, [part(x, laid), _C.local_of(index)]), specs[0], laid, shape)
