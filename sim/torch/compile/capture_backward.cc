@@ -48,6 +48,19 @@ NodeId Capture::detached(const Tensor& tensor) {
   return id;
 }
 
+/// What a gradient reads conjugate: a view of it. Source: torch's handle_r_to_c and conj().
+NodeId Capture::conjugate_of(const Tensor& tensor) {
+  const NodeId base = node_of(tensor);
+  if (graph.nodes[base].name == "_conj") return base;
+  GraphNode node;
+  node.name = "_conj";
+  node.kind = NodeKind::kView;
+  node.inputs = {base};
+  node.storage = graph.nodes[base].storage;
+  describe(node, tensor);
+  return add_node(std::move(node));
+}
+
 void Capture::begin_backward(const ops::Node& node, const ops::TensorList& incoming,
                              const ops::TensorList& saved) {
   std::vector<NodeId> gradients;

@@ -57,6 +57,7 @@ std::vector<NodeId> trace_backward(Session& session, Capture& capture,
   }
   BackwardOptions options;
   options.accumulate = false;
+  options.is_traced = true;
   std::vector<std::size_t> wanted;
   for (std::size_t i = 0; i < capture.inputs.size(); ++i) {
     const Tensor& input = capture.inputs[i].first;
