@@ -72,8 +72,11 @@ void Capture::begin_backward(const ops::Node& node, const ops::TensorList& incom
   const auto place = [this](NodeId id) {
     return graph.nodes[id].name == "detach" ? graph.nodes[id].inputs.front() : id;
   };
+  const std::vector<NodeId>& taken = reads_of_[node.vertex];
   const auto is_own_part = [&](NodeId id) {
-    if (graph.nodes[id].kind != NodeKind::kPart) return false;
+    // What one layer norm gives to the next is an input there.
+    const bool is_taken = std::find(taken.begin(), taken.end(), id) != taken.end();
+    if (is_taken || graph.nodes[id].kind != NodeKind::kPart) return false;
     std::string_view maker = graph.nodes[graph.nodes[id].inputs.front()].name;
     if (maker.starts_with('_')) maker.remove_prefix(1);
     return name.starts_with(maker);
@@ -88,7 +91,6 @@ void Capture::begin_backward(const ops::Node& node, const ops::TensorList& incom
     const NodeId id = node.saved[i].is_result ? detached(saved[i]) : node_of(saved[i]);
     (is_own_part(place(id)) ? results : kept).push_back(id);
   }
-  const std::vector<NodeId>& taken = reads_of_[node.vertex];
   std::stable_sort(kept.begin(), kept.end(), [&](NodeId a, NodeId b) {
     return std::find(taken.begin(), taken.end(), a) < std::find(taken.begin(), taken.end(), b);
   });
