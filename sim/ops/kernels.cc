@@ -96,15 +96,16 @@ Tensor pointwise_of_copies(Context& c, std::initializer_list<const Tensor*> oper
     case 3:
       return pointwise(c, {&plain[0], &plain[1], &plain[2]}, dtype);
     default:
-      throw NotModelled(fmt::format("a kernel of {} operands, one of them conjugate", plain.size()));
+      throw NotModelled(
+          fmt::format("a kernel of {} operands, one of them conjugate", plain.size()));
   }
 }
 
 }  // namespace
 
 Tensor pointwise(Context& c, std::initializer_list<const Tensor*> operands, ScalarType dtype) {
-  if (c.tracer != nullptr && std::any_of(operands.begin(), operands.end(),
-                                         [](const Tensor* t) { return (*t)->is_conj; }))
+  if (c.tracer != nullptr &&
+      std::any_of(operands.begin(), operands.end(), [](const Tensor* t) { return (*t)->is_conj; }))
     return pointwise_of_copies(c, operands, dtype);
   const KernelScope kernel(c, KernelKind::kPointwise, operands);
   const std::vector<const Tensor*> list(operands);

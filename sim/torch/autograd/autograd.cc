@@ -458,8 +458,9 @@ class BackwardPass {
   /// To all that look at a node's gradients before it runs: hooks, retain_grad(), grad(inputs).
   void show_inputs(const Node& node, TensorList& inputs) {
     const bool is_traced_input =
-        options_.is_traced && std::any_of(options_.inputs.begin(), options_.inputs.end(),
-                                          [&node](const Edge& wanted) { return wanted.node.get() == &node; });
+        options_.is_traced &&
+        std::any_of(options_.inputs.begin(), options_.inputs.end(),
+                    [&node](const Edge& wanted) { return wanted.node.get() == &node; });
     if (!is_traced_input) show_to_hooks(node, inputs);
     for (std::size_t i = 0; i < captured_.size(); ++i) {
       const Edge& wanted = options_.inputs[i];

@@ -216,8 +216,8 @@ bool Capture::reads_of_host(const std::vector<const Tensor*>& tensors) const {
 void Capture::makes_on_host(const ops::Storage& memory) {
   static constexpr std::string_view kFromNothing[] = {"arange",   "full",      "ones",
                                                       "linspace", "ones_like", "zeros"};
-  const bool is_of_others = top() != nullptr && !top()->reads_of_host &&
-                            settings_of(top()->name, {}) != 0;
+  const bool is_of_others =
+      top() != nullptr && !top()->reads_of_host && settings_of(top()->name, {}) != 0;
   const bool is_from_nothing = std::find(std::begin(kFromNothing), std::end(kFromNothing),
                                          c_.op_label) != std::end(kFromNothing);
   if (is_of_others || is_from_nothing) made_on_host_.insert(&memory);

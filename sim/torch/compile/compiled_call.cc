@@ -418,9 +418,10 @@ void CompiledRun::run(const std::shared_ptr<const Compiled>& compiled,
                            is_one ? "a loop or a kernel of its" : "loops or kernels of their"));
   }
   if (ops::is_dispatching(session_.c)) {
-    lang::note(session_.interp,
-               "a policy of checkpoints around compiled code, which keeps what kernels of libraries "
-               "give it in PyTorch, keeps nothing of it here");
+    lang::note(
+        session_.interp,
+        "a policy of checkpoints around compiled code, which keeps what kernels of libraries "
+        "give it in PyTorch, keeps nothing of it here");
   }
   session_.guarded([&] {
     if (inductor != nullptr) {
