@@ -3,7 +3,7 @@ complex numbers, selective checkpoints, and a loss that is compiled."""
 
 import llama3_8b as llama
 
-SIZES = {"DIM": 256, "LAYERS": 2, "HEADS": 4, "KV_HEADS": 1, "HIDDEN": 896, "VOCAB": 2048, "LENGTH": 512, "STEPS": 2}
+SIZES = {"DIM": 512, "LAYERS": 2, "HEADS": 8, "KV_HEADS": 2, "HIDDEN": 1792, "VOCAB": 2048, "LENGTH": 512, "STEPS": 2}
 
 for name, size in SIZES.items():
     setattr(llama, name, size)
