@@ -63,6 +63,7 @@ struct GraphNode {
   std::vector<std::int64_t> dims{};  ///< of a reduction: those that go; of others what they say
   std::vector<NodeId> inputs;
   std::vector<Effect> effects;
+  std::uint32_t results_from = 0;  ///< so many effects come before it gives its results
   StorageId storage = kNoStorage;
   ops::Dims sizes;
   ops::Dims strides;

@@ -74,6 +74,7 @@ Tensor Context::empty_strided(const Dims& sizes, const Dims& strides, ScalarType
                     bytes));
   }
   if (device == kHost && bytes > 0) storage->take_host();
+  if (device == kHost && tracer != nullptr) tracer->makes_on_host(*storage);
   return make(sizes, strides, dtype, device, std::move(storage));
 }
 
@@ -156,6 +157,7 @@ void Context::read_value(const Tensor& tensor) {
 
 void Context::copy_across(const Tensor& from, const Tensor& to, bool non_blocking) {
   if (from.is_cuda() == to.is_cuda() || from.numel() == 0) return;
+  if (tracer != nullptr && to.is_cuda() && tracer->moves(from)) return;
   const Device device = from.is_cuda() ? from.device() : to.device();
   ++launches_;
   recorder_.copy(from.device(), to.device(), to.bytes(), !non_blocking);

@@ -81,7 +81,32 @@ Device common_device(std::initializer_list<const Tensor*> operands) {
 
 }  // namespace
 
+namespace {
+
+/// Traced, what conj() looks at is copied by an operator of its own before the kernel.
+Tensor pointwise_of_copies(Context& c, std::initializer_list<const Tensor*> operands,
+                           ScalarType dtype) {
+  TensorList plain;
+  for (const Tensor* t : operands) plain.push_back(resolved(c, *t));
+  switch (plain.size()) {
+    case 1:
+      return pointwise(c, {&plain[0]}, dtype);
+    case 2:
+      return pointwise(c, {&plain[0], &plain[1]}, dtype);
+    case 3:
+      return pointwise(c, {&plain[0], &plain[1], &plain[2]}, dtype);
+    default:
+      throw NotModelled(
+          fmt::format("a kernel of {} operands, one of them conjugate", plain.size()));
+  }
+}
+
+}  // namespace
+
 Tensor pointwise(Context& c, std::initializer_list<const Tensor*> operands, ScalarType dtype) {
+  if (c.tracer != nullptr &&
+      std::any_of(operands.begin(), operands.end(), [](const Tensor* t) { return (*t)->is_conj; }))
+    return pointwise_of_copies(c, operands, dtype);
   const KernelScope kernel(c, KernelKind::kPointwise, operands);
   const std::vector<const Tensor*> list(operands);
   TensorList copies;

@@ -51,6 +51,10 @@ class Tracer {
   virtual void end_backward(const TensorList& grads) = 0;
   virtual void begin_kernel(KernelKind kind, const std::vector<const Tensor*>& reads) = 0;
   virtual void end_kernel() = 0;
+  /// Memory of the host is taken.
+  virtual void makes_on_host(const Storage& memory) = 0;
+  /// Numbers of the host come to a device. False: they were there before what is traced.
+  virtual bool moves(const Tensor& from) = 0;
   /// Products take workspaces of cuBLAS, which outlive them.
   virtual void workspace(Device device, bool lt, std::int64_t calls) = 0;
 };

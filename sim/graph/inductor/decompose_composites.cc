@@ -112,8 +112,22 @@ void Decomposer::stack(NodeId id) {
   gives(id, builder_.view("view", whole, node.sizes, node.strides, 0));
 }
 
+/// What lies otherwise than in rows is copied. Source: torch._refs.native_layer_norm.
+NodeId Decomposer::in_rows(NodeId x) {
+  const Dims dense = dense_strides(out_.nodes[x].sizes);
+  if (lies_as(out_.nodes[x].sizes, out_.nodes[x].strides, dense)) return x;
+  const NodeId copy = builder_.pointwise("clone", {x});
+  GraphNode& made = out_.nodes[copy];
+  made.kind = NodeKind::kCopy;
+  made.strides = dense;
+  made.dims = {1};
+  made.settings = 1;
+  return copy;
+}
+
 void Decomposer::layer_norm(NodeId id) {
-  const std::vector<NodeId> inputs = inputs_of(id);
+  std::vector<NodeId> inputs = inputs_of(id);
+  inputs[0] = in_rows(inputs[0]);
   const std::vector<NodeId> parts = parts_of(id);
   const ScalarType dtype = out_.nodes[inputs[0]].dtype;
   const NodeId x = builder_.convert(inputs[0], ScalarType::kFloat32);

@@ -49,6 +49,7 @@ class Decomposer {
   void bernoulli(NodeId id);
   /// Operators that are reductions and more: decompose_composites.cc. False: it is none of them.
   bool composite(NodeId id);
+  NodeId in_rows(NodeId x);
   void layer_norm(NodeId id);
   void layer_norm_backward(NodeId id);
   void stack(NodeId id);

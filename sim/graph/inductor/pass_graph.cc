@@ -90,8 +90,9 @@ NodeId without_effect(const NodeGraph& graph, const std::vector<std::size_t>& us
   if (node.inputs.empty() || node.has_parts) return id;
   const NodeId base = node.inputs.front();
   const GraphNode& from = graph.nodes[base];
+  const bool is_conjugate = node.name == "_conj" || from.name == "_conj";
   const bool is_copy = node.kind == NodeKind::kCopy || node.kind == NodeKind::kView;
-  if (is_copy && !from.has_parts && same_layout(node, from)) return base;
+  if (is_copy && !is_conjugate && !from.has_parts && same_layout(node, from)) return base;
   // Two that undo each other, where nobody else looks at the first and no size is left to be found.
   const bool finds_size = node.name == "view" && node.call.find("-1") != std::string_view::npos;
   if (!finds_size && node.kind == NodeKind::kView && from.kind == NodeKind::kView &&

@@ -457,6 +457,18 @@ class BackwardPass {
 
   /// To all that look at a node's gradients before it runs: hooks, retain_grad(), grad(inputs).
   void show_inputs(const Node& node, TensorList& inputs) {
+    const bool is_traced_input =
+        options_.is_traced &&
+        std::any_of(options_.inputs.begin(), options_.inputs.end(),
+                    [&node](const Edge& wanted) { return wanted.node.get() == &node; });
+    if (!is_traced_input) show_to_hooks(node, inputs);
+    for (std::size_t i = 0; i < captured_.size(); ++i) {
+      const Edge& wanted = options_.inputs[i];
+      if (wanted.node.get() == &node) captured_[i] = inputs[wanted.input_nr];
+    }
+  }
+
+  void show_to_hooks(const Node& node, TensorList& inputs) {
     {
       // What came in lives until the last hook has run.
       const TensorList held = node.pre_hooks.empty() ? TensorList() : inputs;
@@ -464,10 +476,6 @@ class BackwardPass {
     }
     for (const Node::RetainedGradient& retained : node.retained)
       retain_gradient(c_, *retained.tensor, inputs[retained.output_nr]);
-    for (std::size_t i = 0; i < captured_.size(); ++i) {
-      const Edge& wanted = options_.inputs[i];
-      if (wanted.node.get() == &node) captured_[i] = inputs[wanted.input_nr];
-    }
   }
 
   Context& c_;

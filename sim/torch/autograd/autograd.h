@@ -34,6 +34,8 @@ struct BackwardOptions {
   /// Their order is that of the result; with `accumulate` they belong to leaves, and nothing is
   /// returned.
   std::vector<ops::Edge> inputs;
+  /// Compiled code is traced: who looks at the gradients of `inputs` looks when it runs.
+  bool is_traced = false;
   GradientRules* rules = nullptr;  ///< null: all gradients are plain
 };
 

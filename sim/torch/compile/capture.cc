@@ -155,6 +155,7 @@ void Capture::begin_op(std::string_view name, const std::vector<const Tensor*>& 
     regions_.back().fate = regions_.back().policy(name, reads);
   const std::uint64_t settings = settings_of(name, reads);
   push(Scope::Kind::kOp, name, nodes_of(reads));
+  scopes_.back().reads_of_host = reads_of_host(reads);
   scopes_.back().numbers = numbers_among(reads);
   if (!calls_.empty()) scopes_.back().call = kept_text(calls_.back().settings);
   reads_of_[session_.emitter.graph().size() - 1] = scopes_.back().reads;
@@ -206,11 +207,25 @@ void Capture::begin_kernel(ops::KernelKind kind, const std::vector<const Tensor*
   // Between backward functions gradients are added up.
   const bool adds_up = in_backward_ && scopes_.empty() && kind == ops::KernelKind::kPointwise;
   const bool chooses = c_.op_label == "where" && kind == ops::KernelKind::kPointwise;
-  push(Scope::Kind::kKernel, adds_up ? "add" : chooses ? "where" : name_of(kind), nodes_of(reads));
+  // A gradient of complex numbers is one times the conjugate of what was read.
+  const bool multiplies = in_backward_ && kind == ops::KernelKind::kPointwise &&
+                          reads.size() == 2 && ops::is_complex((*reads.front())->dtype);
+  push(Scope::Kind::kKernel,
+       adds_up      ? "add"
+       : chooses    ? "where"
+       : multiplies ? "mul"
+                    : name_of(kind),
+       nodes_of(reads));
+  scopes_.back().reads_of_host = reads_of_host(reads);
   scopes_.back().numbers = numbers_among(reads);
   scopes_.back().kernels.push_back(kind);
   // Kernels of a call are the same where the calls are.
   if (!in_backward_ && !calls_.empty()) scopes_.back().settings = settings_of("", reads);
+  if (kind == ops::KernelKind::kCopy && (*reads.front())->is_conj) {
+    scopes_.back().reads = {conjugate_of(*reads.front())};
+    scopes_.back().settings = 1;
+    scopes_.back().first_node = static_cast<NodeId>(graph.nodes.size());
+  }
 }
 
 void Capture::end_kernel() {
@@ -236,6 +251,7 @@ void Capture::gives(const Tensor& tensor) {
   Scope* scope = top();
   if (scope == nullptr || !tensor.defined() || !tensor.is_cuda()) return;
   if (scope->kind == Scope::Kind::kBackward || scope->inner > 0 || scope->inner_kernels > 0) return;
+  scope->results_from = scope->effects.size();
   if (scope->kind == Scope::Kind::kOp && is_made_here(tensor) &&
       storage_of(tensor) >= scope->first_storage) {
     // The result itself, not what was kept of it before.
@@ -337,6 +353,7 @@ void Capture::finish(Scope scope) {
   node.kind = kind_of(scope);
   node.inputs = scope.reads;
   node.effects = std::move(scope.effects);
+  node.results_from = static_cast<std::uint32_t>(scope.results_from);
   const bool is_one = scope.results.size() == 1 && hidden.empty();
   node.has_parts = !is_one;
   if (is_one) {

@@ -103,6 +103,8 @@ class Capture final : public ops::Tracer, public Pretender {
   void end_backward(const ops::TensorList& grads) override;
   void begin_kernel(ops::KernelKind kind, const std::vector<const ops::Tensor*>& reads) override;
   void end_kernel() override;
+  void makes_on_host(const ops::Storage& memory) override;
+  bool moves(const ops::Tensor& from) override;
   void workspace(ops::Device device, bool lt, std::int64_t calls) override;
 
   // ---- Pretender
@@ -122,6 +124,7 @@ class Capture final : public ops::Tracer, public Pretender {
     std::string_view name;
     std::vector<graph::NodeId> reads;
     std::vector<graph::Effect> effects;
+    std::size_t results_from = 0;  ///< so many effects came before it gave its results
     std::vector<ops::Tensor> results;
     ops::ScalarType promoted = ops::ScalarType::kFloat32;  ///< kOp: of what it reads
     std::uint64_t settings = 0;                            ///< as GraphNode has them
@@ -135,7 +138,8 @@ class Capture final : public ops::Tracer, public Pretender {
     std::uint8_t numbers = 0;
     int inner = 0;
     int inner_kernels = 0;
-    bool asks_itself = false;  ///< for memory, outside of kernels
+    bool asks_itself = false;    ///< for memory, outside of kernels
+    bool reads_of_host = false;  ///< numbers that were there before
   };
   /// A call of the program's under way, and how many operators it has made.
   struct Call {
@@ -155,6 +159,7 @@ class Capture final : public ops::Tracer, public Pretender {
   }
   [[nodiscard]] Scope* top() { return scopes_.empty() ? nullptr : &scopes_.back(); }
   void push(Scope::Kind kind, std::string_view name, std::vector<graph::NodeId> reads);
+  [[nodiscard]] bool reads_of_host(const std::vector<const ops::Tensor*>& tensors) const;
   [[nodiscard]] std::vector<graph::NodeId> nodes_of(const std::vector<const ops::Tensor*>& tensors);
   void add_effect(const graph::Effect& effect);
   [[nodiscard]] graph::GraphNode* single_kernel(const Scope& scope);
@@ -167,6 +172,7 @@ class Capture final : public ops::Tracer, public Pretender {
   void finish(Scope scope);
   graph::NodeId add_node(graph::GraphNode node);
   graph::NodeId detached(const ops::Tensor& tensor);
+  graph::NodeId conjugate_of(const ops::Tensor& tensor);
   void add_part(graph::NodeId whole, const ops::Tensor& tensor);
   void add_hidden_part(graph::NodeId whole, graph::StorageId storage);
   void write_functionally(const Scope& scope);
@@ -202,6 +208,8 @@ class Capture final : public ops::Tracer, public Pretender {
   std::vector<Call> calls_;
   std::vector<Storage> storages_;
   std::unordered_map<const ops::Storage*, graph::NodeId> input_storages_;
+  /// Memory of the host whose numbers the captured code makes itself, from none.
+  std::unordered_set<const ops::Storage*> made_on_host_;
   std::unordered_map<graph::StorageId, graph::NodeId> written_;  ///< the last that wrote there
   std::unordered_map<graph::VertexId, std::vector<graph::NodeId>> reads_of_;  ///< by operator
   std::unordered_map<graph::VertexId, std::string_view> calls_of_;  ///< the same: how it was called

@@ -48,6 +48,19 @@ NodeId Capture::detached(const Tensor& tensor) {
   return id;
 }
 
+/// What a gradient reads conjugate: a view of it. Source: torch's handle_r_to_c and conj().
+NodeId Capture::conjugate_of(const Tensor& tensor) {
+  const NodeId base = node_of(tensor);
+  if (graph.nodes[base].name == "_conj") return base;
+  GraphNode node;
+  node.name = "_conj";
+  node.kind = NodeKind::kView;
+  node.inputs = {base};
+  node.storage = graph.nodes[base].storage;
+  describe(node, tensor);
+  return add_node(std::move(node));
+}
+
 void Capture::begin_backward(const ops::Node& node, const ops::TensorList& incoming,
                              const ops::TensorList& saved) {
   std::vector<NodeId> gradients;
@@ -59,8 +72,11 @@ void Capture::begin_backward(const ops::Node& node, const ops::TensorList& incom
   const auto place = [this](NodeId id) {
     return graph.nodes[id].name == "detach" ? graph.nodes[id].inputs.front() : id;
   };
+  const std::vector<NodeId>& taken = reads_of_[node.vertex];
   const auto is_own_part = [&](NodeId id) {
-    if (graph.nodes[id].kind != NodeKind::kPart) return false;
+    // What one layer norm gives to the next is an input there.
+    const bool is_taken = std::find(taken.begin(), taken.end(), id) != taken.end();
+    if (is_taken || graph.nodes[id].kind != NodeKind::kPart) return false;
     std::string_view maker = graph.nodes[graph.nodes[id].inputs.front()].name;
     if (maker.starts_with('_')) maker.remove_prefix(1);
     return name.starts_with(maker);
@@ -75,7 +91,6 @@ void Capture::begin_backward(const ops::Node& node, const ops::TensorList& incom
     const NodeId id = node.saved[i].is_result ? detached(saved[i]) : node_of(saved[i]);
     (is_own_part(place(id)) ? results : kept).push_back(id);
   }
-  const std::vector<NodeId>& taken = reads_of_[node.vertex];
   std::stable_sort(kept.begin(), kept.end(), [&](NodeId a, NodeId b) {
     return std::find(taken.begin(), taken.end(), a) < std::find(taken.begin(), taken.end(), b);
   });

@@ -31,10 +31,8 @@ constexpr std::string_view kFunctionCall = "torch.autograd.Function";
 
 /// Gradients end at what the code is called with, though one of them may be made of another.
 void Capture::keep_histories_apart(const ops::TensorList& arguments) {
-  const auto has_history = [](const Tensor& tensor) { return static_cast<bool>(tensor->grad_fn); };
-  if (std::count_if(arguments.begin(), arguments.end(), has_history) < 2) return;
   for (const Tensor& tensor : arguments) {
-    if (has_history(tensor)) keep_apart(tensor);
+    if (tensor->grad_fn) keep_apart(tensor);
   }
 }
 
@@ -204,6 +202,38 @@ std::vector<NodeId> Capture::nodes_of(const std::vector<const Tensor*>& tensors)
     if (tensor->defined() && tensor->is_cuda()) ids.push_back(node_of(*tensor));
   }
   return ids;
+}
+
+// ---- what is made on the host
+
+bool Capture::reads_of_host(const std::vector<const Tensor*>& tensors) const {
+  return std::any_of(tensors.begin(), tensors.end(), [this](const Tensor* tensor) {
+    return tensor->defined() && !tensor->is_cuda() && !(*tensor)->wrapped_number &&
+           made_on_host_.count((*tensor)->storage.get()) == 0;
+  });
+}
+
+void Capture::makes_on_host(const ops::Storage& memory) {
+  static constexpr std::string_view kFromNothing[] = {"arange",   "full",      "ones",
+                                                      "linspace", "ones_like", "zeros"};
+  const bool is_of_others =
+      top() != nullptr && !top()->reads_of_host && settings_of(top()->name, {}) != 0;
+  const bool is_from_nothing = std::find(std::begin(kFromNothing), std::end(kFromNothing),
+                                         c_.op_label) != std::end(kFromNothing);
+  if (is_of_others || is_from_nothing) made_on_host_.insert(&memory);
+}
+
+/// What is made from nothing on the host for a device is made there: a loop that reads nothing.
+/// Source: torch's fx_passes/post_grad.py, ConstructorMoverPass.
+bool Capture::moves(const Tensor& from) {
+  Scope* scope = top();
+  if (scope == nullptr || scope->inner > 0 || in_backward_ ||
+      made_on_host_.count(from->storage.get()) == 0)
+    return false;
+  scope->name = "arange";
+  scope->kernels = {ops::KernelKind::kFill};
+  scope->asks_itself = false;
+  return true;
 }
 
 /// Without gaps, in the order that the result suggests. Source: torch's

@@ -13,6 +13,7 @@
 #include "sim/graph/node_text.h"
 #include "sim/graph/partition.h"
 #include "sim/lang/runtime/notes.h"
+#include "sim/ops/dispatch_mode.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/torch/autograd/autograd.h"
@@ -57,6 +58,7 @@ std::vector<NodeId> trace_backward(Session& session, Capture& capture,
   }
   BackwardOptions options;
   options.accumulate = false;
+  options.is_traced = true;
   std::vector<std::size_t> wanted;
   for (std::size_t i = 0; i < capture.inputs.size(); ++i) {
     const Tensor& input = capture.inputs[i].first;
@@ -414,6 +416,12 @@ void CompiledRun::run(const std::shared_ptr<const Compiled>& compiled,
                fmt::format("how inductor compiles {} is not known: taken for {} own",
                            fmt::join(inductor->unknown, ", "),
                            is_one ? "a loop or a kernel of its" : "loops or kernels of their"));
+  }
+  if (ops::is_dispatching(session_.c)) {
+    lang::note(
+        session_.interp,
+        "a policy of checkpoints around compiled code, which keeps what kernels of libraries "
+        "give it in PyTorch, keeps nothing of it here");
   }
   session_.guarded([&] {
     if (inductor != nullptr) {

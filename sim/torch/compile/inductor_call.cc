@@ -197,16 +197,21 @@ void run_inductor_forward(Session& session, const std::shared_ptr<const Inductor
     run.run();
   }
   for (std::size_t i = 0; i < results.size(); ++i) results[i]->storage = run.memory_of(i);
+  ops::TensorList kept;
   for (std::size_t slot = 0; slot < code->saved.size(); ++slot) {
     // An input as it is, unless the forward pass has laid out a copy of it.
     const graph::inductor::BufferId held = code->forward.results[code->outputs + slot].buffer;
-    op.save(slot, held < inputs.size() ? inputs[held] : run.take(code->outputs + slot));
+    kept.push_back(held < inputs.size() ? inputs[held] : run.take(code->outputs + slot));
+    op.save(slot, kept.back());
   }
   op.results_of(results, [code](ops::Backward& b) { run_backward(code, b); });
   for (std::size_t i = 0; i < results.size(); ++i) {
     const bool has_gradient = i < code->tangents.size() && code->tangents[i] != kNoNode;
     if (!has_gradient) results[i]->grad_fn = {};
   }
+  // What hooks packed goes by the list of what was kept, in its order.
+  run.let_go();
+  for (Tensor& tensor : kept) tensor.reset();
 }
 
 }  // namespace tidemark::torch

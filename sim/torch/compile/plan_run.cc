@@ -49,11 +49,8 @@ void PlanRun::call_library(const Line& line) {
   const ops::LabelScope label(c_, node.name, node.module);
   std::vector<Memory> made;
   // Attention gives all its results at once: eager lets go of those that nobody wants at its end.
-  std::size_t results_from = node.effects.size();
-  if (buffer.is_library_made && node.name.starts_with("_scaled_dot_product")) {
-    while (results_from > 0 && node.effects[results_from - 1].kind != Effect::Kind::kAllocate)
-      --results_from;
-  }
+  const bool gives_all = buffer.is_library_made && node.name.starts_with("_scaled_dot_product");
+  const std::size_t results_from = gives_all ? node.results_from : node.effects.size();
   for (const Effect& effect : node.effects) {
     const auto at = static_cast<std::size_t>(&effect - node.effects.data());
     switch (effect.kind) {

@@ -16,6 +16,8 @@ class PlanRun {
   /// What is there before. Call it for every input of the pass.
   void give(std::size_t input, const ops::Tensor& tensor);
   void run();
+  /// Results are held by nobody here any longer.
+  void let_go() { held_.clear(); }
   /// A tensor of its own for a result.
   [[nodiscard]] ops::Tensor take(std::size_t result) const;
   [[nodiscard]] const Ref<ops::Storage>& memory_of(std::size_t result) const;

@@ -3,7 +3,7 @@
 
     dist_test.py TIDEMARK
 
-A line of list.txt is a recording of 2.11: `NAME: SCRIPT --rank R --world N [--settle]`; NAME.events.gz has its events. One of
+A line of list.txt is a recording of 2.11: `NAME: SCRIPT --rank R --world N [--settle] [--compiled warm]`; NAME.events.gz has its events. One of
 releases.txt is the same of another release, which comes first. Addresses and streams are compared by the order in which they
 first appear.
 """
@@ -19,6 +19,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAM = sys.argv.pop(1)
 DEVICE = ["--device", "h100-sxm-80gb", "--set", "backends.cudnn_sdp=false"]
+OF_THE_ORACLE = ("--settle", "--compiled", "warm")  # how it records
 SETTING = [*DEVICE, "--set", "pytorch=2.11"]
 
 
@@ -45,7 +46,7 @@ def recordings():
                 continue
             names, rest = line.split(": ")
             script, *options = rest.split()
-            yield release or names.split()[0], names.split()[-1], script, [x for x in options if x != "--settle"]
+            yield release or names.split()[0], names.split()[-1], script, [x for x in options if x not in OF_THE_ORACLE]
 
 
 def simulated(release, script, options):

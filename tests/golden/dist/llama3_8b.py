@@ -1,6 +1,8 @@
 """Llama 3.1 8B as it is trained with fully_shard: bf16 parameters, fp32 reduction, every second product of two matrices
-kept by the blocks' checkpoints, fused AdamW, two sequences of 8,192 tokens a GPU."""
+kept by the blocks' checkpoints, fused AdamW, two sequences of 8,192 tokens a GPU: llama3_8b.py [compiled] [loss]: blocks and
+the loss by torch.compile."""
 import os
+import sys
 from collections import defaultdict
 
 import torch
@@ -109,14 +111,21 @@ def selective():
     return create_selective_checkpoint_contexts(policy)
 
 
+def loss_of(logits, labels):
+    return F.cross_entropy(logits.flatten(0, 1).float(), labels.flatten(0, 1))
+
+
 def main():
+    words = sys.argv[1:]
+    loss_function = torch.compile(loss_of) if "loss" in words else loss_of
     dist.init_process_group("nccl")
     torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     mesh = init_device_mesh("cuda", (dist.get_world_size(),), mesh_dim_names=("dp",))
     with torch.device("meta"):
         model = Llama()
     for name, layer in model.layers.named_children():
-        model.layers.register_module(name, checkpoint_wrapper(layer, context_fn=selective, preserve_rng_state=False))
+        layer = checkpoint_wrapper(layer, context_fn=selective, preserve_rng_state=False)
+        model.layers.register_module(name, torch.compile(layer, fullgraph=True) if "compiled" in words else layer)
     options = {
         "mesh": mesh, "mp_policy": MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
     }
@@ -133,7 +142,7 @@ def main():
         tokens = torch.randint(0, VOCAB, (BATCH, LENGTH + 1)).cuda()
         optimizer.zero_grad()
         logits = model(tokens[:, :-1])
-        loss = F.cross_entropy(logits.flatten(0, 1).float(), tokens[:, 1:].flatten(0, 1))
+        loss = loss_function(logits, tokens[:, 1:])
         del logits
         loss.backward()
         norm = torch.nn.utils.get_total_norm([p.grad for p in model.parameters()], foreach=True).full_tensor()

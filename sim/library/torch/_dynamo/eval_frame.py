@@ -17,15 +17,12 @@ _RUN_AS_EAGER = "compiled code is run as eager, which errs by {} (docs/compile.m
 _WAY_OUT = "'--compile eager' runs its code as eager, and says how far that errs: docs/compile.md"
 # The furthest that peaks of modelled programs were from PyTorch's: docs/compile.md, "How far the model errs".
 _MODEL_ERROR = {"allocated": (-2, 5), "reserved": (-7, 19)}
-# The same of a job's ranks: two large models under fully_shard were that far from published figures.
-_SHARDED_ERROR = {"allocated": (-9, 5), "reserved": (-9, 19)}
 
 
 def _is_modelled():
     """what a result that rests on the model says of it"""
-    error = _SHARDED_ERROR if torch.distributed.is_initialized() else _MODEL_ERROR
     return "compiled code is modelled as inductor of PyTorch 2.11 does, cache warm, {} (docs/compile.md)".format(
-        " and ".join(f"{least:+} to {most:+} % of {what}" for what, (least, most) in error.items())
+        " and ".join(f"{least:+} to {most:+} % of {what}" for what, (least, most) in _MODEL_ERROR.items())
     )
 
 
