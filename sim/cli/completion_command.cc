@@ -177,7 +177,7 @@ std::string bash_script() {
     while IFS= read -r each; do
       each=${each#"$key"}
       [[ $each == "${current//\\/}"* ]] && COMPREPLY+=("${each// /\\ }")
-    done < <("${COMP_WORDS[0]}" completion values --of "$option" --in "$file" --so-far "$key$current" 2>/dev/null)
+    done < <("${COMP_WORDS[0]}" completion values --of "$option" --in "$file" --so-far "$key${current//\\/}" 2>/dev/null)
     # A key goes on with its value.
     [[ $option == set && -z $key ]] && compopt -o nospace 2>/dev/null
   fi
