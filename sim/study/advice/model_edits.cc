@@ -179,6 +179,48 @@ Edited low_rank_in_four_bits(const ScenarioSource& source, const Scenario& scena
 
 namespace {
 
+/// Whether a text names one GPU of several: "cuda:0".
+bool names_a_gpu(const UserFile& file) {
+  const auto& nodes = file.code->expressions();
+  return std::any_of(nodes.begin(), nodes.end(), [&](const Expr* node) {
+    return node->kind == ExprKind::kConstant &&
+           file.code->text(node->place).find("cuda:") != std::string_view::npos;
+  });
+}
+
+}  // namespace
+
+Edited shard(const ScenarioSource& source, const Scenario& scenario, unsigned level) {
+  const std::vector<UserFile> files = user_files(source, scenario);
+  const int world = 1 << level;
+  for (const std::string_view word : {"distributed", "fully_shard", "share_model", "Trainer",
+                                      "Accelerator", "accelerate", "deepspeed", "set_device"}) {
+    if (any_mentions(files, word)) return std::nullopt;
+  }
+  if (scenario.rank || scenario.device_count > 1 || training_steps(files).empty() ||
+      std::any_of(files.begin(), files.end(), names_a_gpu))
+    return std::nullopt;
+  std::vector<FileEdits> edits;
+  edits.reserve(files.size());
+  for (const UserFile& file : files) edits.push_back({&file, {}});
+  for (const MadeModel& made : made_models(files)) {
+    const Stmt* taken = taken_at(made);
+    if (made.statement == nullptr || taken == nullptr) continue;
+    const std::uint32_t at = lines_of(*made.file->code, *taken, *taken).begin;
+    edits[static_cast<std::size_t>(made.file - files.data())].edits.push_back(
+        {{at, at}, fmt::format("{}share_model({})\n", made.indent(), made.name)});
+  }
+  Edited change = edit_files(
+      with_code(std::move(edits), {"shared_model"}, {"os", "torch", "torch.distributed.fsdp"}),
+      fmt::format("sharded over {0} GPUs by fully_shard, each with this batch: "
+                  "torchrun --nproc-per-node {0}",
+                  world));
+  if (change) change->overrides.push_back({"ranks.world", std::to_string(world)});
+  return change;
+}
+
+namespace {
+
 /// A class of the user's with a forward of its own.
 struct OwnModule {
   const UserFile* file;

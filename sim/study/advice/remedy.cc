@@ -384,7 +384,8 @@ Applied larger_device(const ScenarioSource& /*source*/, const Scenario& scenario
 }
 
 /// fully_shard over 2, 4, 8, ... GPUs of the kind; each has the batch that the one has now.
-Applied shard(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned level) {
+Applied shard(const ScenarioSource& source, const Scenario& scenario, unsigned level) {
+  if (scenario.is_script) return script_edits::shard(source, scenario, level);
   const int now = scenario.rank ? scenario.rank->world : 1;
   const int world = 1 << level;
   if (!scenario.train || scenario.train->no_grad || scenario.train->forward_only ||

@@ -87,8 +87,8 @@ Edited offload_activations(const Scenario& scenario) {
 Edited optimizer_on_host(const Scenario& scenario) {
   const TrainSpec& train = *scenario.train;
   const bool scales = train.precision == TrainSpec::Precision::kAmpFp16 && train.scaler;
-  if (!learns(train) || !is_whole(train) || train.step_in_backward || train.decay_groups || scales ||
-      !train.optimizer.starts_with("torch.optim."))
+  if (!learns(train) || !is_whole(train) || train.step_in_backward || train.decay_groups ||
+      scales || !train.optimizer.starts_with("torch.optim."))
     return std::nullopt;
   return Change{{prepared(train, {"on_host"}, {},
                           fmt::format("\nOptimizerOnHost = on_host({})", train.optimizer)),

@@ -10,8 +10,8 @@ namespace {
 
 /// A language model whose text stands in the scenario, and its loop.
 ScenarioSource with_loop(std::string_view loop) {
-  return {std::make_shared<const SourceText>(
-              SourceText{"case.yaml", fmt::format(R"(schema_version: 1
+  return {
+      std::make_shared<const SourceText>(SourceText{"case.yaml", fmt::format(R"(schema_version: 1
 device: rtx-3060
 pytorch: "2.11"
 model:
@@ -41,17 +41,18 @@ model:
             return self.head(x)
   class: Model
 {})",
-                                                  loop)}),
-          ".",
-          {},
-          {}};
+                                                                             loop)}),
+      ".",
+      {},
+      {}};
 }
 
 ScenarioSource training(std::string_view more = {}) {
-  return with_loop(fmt::format("train: {{steps: 2, batch: 8, input: {{shape: [32], dtype: long}}, "
-                               "target: [32], loss: 'F.cross_entropy(out.view(-1, 1000), "
-                               "y.view(-1))'{}}}\n",
-                               more));
+  return with_loop(
+      fmt::format("train: {{steps: 2, batch: 8, input: {{shape: [32], dtype: long}}, "
+                  "target: [32], loss: 'F.cross_entropy(out.view(-1, 1000), "
+                  "y.view(-1))'{}}}\n",
+                  more));
 }
 
 constexpr std::string_view kOwnLoop =
@@ -108,7 +109,8 @@ TEST_CASE("Remedies of code are keys of train, or edits of the model's text") {
 TEST_CASE("What such remedies make is there once, and one goes on top of another") {
   const ScenarioSource source = training();
   ScenarioSource now = source;
-  for (const std::string_view id : {"selective-checkpoint", "chunked-loss", "eight-bit-adam", "low-rank"}) {
+  for (const std::string_view id :
+       {"selective-checkpoint", "chunked-loss", "eight-bit-adam", "low-rank"}) {
     const auto change = change_of(id, now);
     REQUIRE(change);
     now = changed(now, *change);
@@ -129,9 +131,8 @@ TEST_CASE("No weight steps in backward where something needs all gradients") {
     INFO(more);
     CHECK_FALSE(change_of("step-in-backward", training(more)));
     if (more.find("no_grad") != std::string::npos) continue;
-    CHECK_THROWS_WITH(
-        read_scenario(training(std::string(more) + ", step_in_backward: true")),
-        Catch::Contains("no step sees all gradients"));
+    CHECK_THROWS_WITH(read_scenario(training(std::string(more) + ", step_in_backward: true")),
+                      Catch::Contains("no step sees all gradients"));
   }
 }
 
