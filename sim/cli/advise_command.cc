@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -39,7 +38,7 @@ class AdviseCommand final : public Command {
               "device"},
              {"over", "WHAT", "also how far each lets batch, length or layers go", ""},
              {"write", "FILE", "write the scenario, or the script, with the change applied", ""},
-             {"diff", "", "of a script: print the change as a patch and nothing else", ""},
+             {"diff", "", "print the change as a patch and nothing else", ""},
              {"pick", "N", "which change of the table to write", "1"},
              {"set", "KEY=VALUE", "override a parameter or a key of the scenario", "", true},
              {"variant", "NAME", "one of the scenario's variants", ""},
@@ -73,15 +72,19 @@ class AdviseCommand final : public Command {
       out.write(patch(source, advice, pick, args));
       return ExitCode::kDone;
     }
-    const AdviceReportOptions report{path, options.over};
+    const AdviceReportOptions report{path, options.over, is_script_path(path)};
     const bool is_text = args.value("format") == "text";
     const TextStyle style{static_cast<std::size_t>(out.width()), out.colour()};
     // A change that cannot be written is told before anything is.
-    const std::string text = args.has("write") ? written(source, advice, pick, args) : "";
+    const WrittenScenario text =
+        args.has("write") ? written(source, advice, pick, args) : WrittenScenario();
     out.write(is_text ? advice_text(advice, report, style) : advice_json(advice, report));
     if (!args.has("write")) return ExitCode::kDone;
-    write_whole_file(args.value("write"), text);
-    if (is_text) out.print("{}: number {} applied\n", args.value("write"), pick);
+    write_whole_file(args.value("write"), text.text);
+    if (!text.model_path.empty()) write_whole_file(text.model_path, text.model_text);
+    if (is_text)
+      out.print("{}{}{}: number {} applied\n", args.value("write"),
+                text.model_path.empty() ? "" : " and ", text.model_path, pick);
     return ExitCode::kDone;
   }
 
@@ -96,7 +99,8 @@ class AdviseCommand final : public Command {
                   outside.empty() ? "--write FILE writes the scenario with it" : outside);
     }
     std::string text = applied_comment(advice, change);
-    if (!outside.empty()) text += fmt::format("# outside the script: {}\n", outside);
+    if (is_script_path(args.positional()[0]) && !outside.empty())
+      text += fmt::format("# outside the script: {}\n", outside);
     for (const ChangedFile& file : files) text += unified_diff(file.path, file.before, file.after);
     return text;
   }
@@ -115,15 +119,13 @@ class AdviseCommand final : public Command {
     return *change;
   }
 
-  static std::string written(const ScenarioSource& source, const Advice& advice, std::size_t pick,
-                             const Arguments& args) {
+  static WrittenScenario written(const ScenarioSource& source, const Advice& advice,
+                                 std::size_t pick, const Arguments& args) {
     const AdvisedChange& change = picked(advice, pick, args, "--write");
     const std::string& path = args.value("write");
     if (is_script_path(path))
-      return applied_script(source, change, applied_comment(advice, change), path);
-    std::string folder = std::filesystem::path(path).parent_path().string();
-    if (folder.empty()) folder = ".";
-    return applied_text(source, change, applied_comment(advice, change), folder);
+      return {applied_script(source, change, applied_comment(advice, change), path), {}, {}};
+    return applied_scenario(source, change, applied_comment(advice, change), path);
   }
 };
 

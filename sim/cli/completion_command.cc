@@ -173,8 +173,11 @@ std::string bash_script() {
     for each in "${COMP_WORDS[@]:first + 1}"; do
       [[ -z $file && -f $each ]] && file=$each
     done
-    words=$("${COMP_WORDS[0]}" completion values --of "$option" --in "$file" --so-far "$key$current" 2>/dev/null)
-    words=${words//$key/}
+    # One a line: a variant's name may have spaces.
+    while IFS= read -r each; do
+      each=${each#"$key"}
+      [[ $each == "${current//\\/}"* ]] && COMPREPLY+=("${each// /\\ }")
+    done < <("${COMP_WORDS[0]}" completion values --of "$option" --in "$file" --so-far "$key${current//\\/}" 2>/dev/null)
     # A key goes on with its value.
     [[ $option == set && -z $key ]] && compopt -o nospace 2>/dev/null
   fi

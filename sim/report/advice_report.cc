@@ -158,7 +158,7 @@ class Writer {
       if (!remedy->note.empty()) out_ += fmt::format("  note: {}\n", remedy->note);
     }
     warn_of_little(first.standing);
-    if (!first.change.files.empty()) {
+    if (!first.change.files.empty() && options_.is_script) {
       const std::string outside = outside_text(first.change);
       if (!outside.empty()) out_ += fmt::format("  outside the script: {}\n", outside);
       out_ += "  --diff prints it as a patch, --write FILE.py writes the script with it, --pick N ";
@@ -166,8 +166,10 @@ class Writer {
       return;
     }
     const std::string set = change_options(first.change);
-    if (!set.empty()) out_ += fmt::format("  tidemark run SCENARIO {}\n", set);
-    out_ += "  --write FILE writes the scenario with it, --pick N with another of the table\n";
+    const bool is_short = set.find('\\') == std::string::npos;
+    if (!set.empty() && is_short) out_ += fmt::format("  tidemark run SCENARIO {}\n", set);
+    out_ += "  --diff prints it as a patch, --write FILE writes the scenario with it, --pick N ";
+    out_ += "another of the table\n";
   }
 
   const Advice& advice_;

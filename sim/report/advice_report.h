@@ -11,6 +11,7 @@ namespace tidemark {
 struct AdviceReportOptions {
   std::string title;  ///< the scenario as it was given
   std::string over;   ///< AdviceOptions::over
+  bool is_script = false;
 };
 
 /// Whether it fits, and a table of what was simulated: what meets the goal, what saves memory but

@@ -76,6 +76,7 @@ class Writer {
 
   void helpers();
   void setup();
+  void step_in_backward(std::string_view comma);
   void one_sample();
   void constants();
   void step_values(std::string_view index);
@@ -191,6 +192,7 @@ void Writer::setup() {
               : spec_.checkpoint == Spec::Checkpoint::kEvery2   ? "every-2"
                                                                 : "reentrant");
   }
+  if (!spec_.prepare.empty()) out_.line("{}", spec_.prepare);
   if (casts_on_host()) out_.line("model = model.to({})", dtype());
   if (spec_.channels_last) out_.line("model = model.to(memory_format=torch.channels_last)");
   out_.line("model.{}()", spec_.training_mode ? "train" : "eval");
@@ -227,6 +229,8 @@ void Writer::setup() {
       out_.line(
           "          {{\"params\": [p for p in params if p.dim() < 2], \"weight_decay\": 0.0}}]");
       out_.line("opt = {}(params{}{})", spec_.optimizer, comma, spec_.optimizer_arguments);
+    } else if (spec_.step_in_backward) {
+      step_in_backward(comma);
     } else {
       out_.line("opt = {}(model.parameters(){}{})", spec_.optimizer, comma,
                 spec_.optimizer_arguments);
@@ -234,6 +238,18 @@ void Writer::setup() {
     if (uses_scaler()) out_.line("scaler = torch.amp.GradScaler(\"cuda\")");
     out_.close();
   }
+}
+
+/// An optimizer for each weight, called by autograd.
+void Writer::step_in_backward(std::string_view comma) {
+  out_.line("opt = {{own_weight: {}([own_weight]{}{})", spec_.optimizer, comma,
+            spec_.optimizer_arguments);
+  out_.line("       for own_weight in model.parameters() if own_weight.requires_grad}}");
+  out_.line("def step_in_backward(own_weight):");
+  out_.line("    opt[own_weight].step()");
+  out_.line("    opt[own_weight].zero_grad(set_to_none={})", spec_.set_to_none ? "True" : "False");
+  out_.line("for own_weight in opt:");
+  out_.line("    own_weight.register_post_accumulate_grad_hook(step_in_backward)");
 }
 
 void Writer::one_sample() {
@@ -280,6 +296,7 @@ void Writer::step_values(std::string_view index) {
 }
 
 void Writer::zero_grad(std::string_view tag) {
+  if (spec_.step_in_backward) return;
   out_.phase("zero_grad", tag);
   out_.line("opt.zero_grad(set_to_none={})", spec_.set_to_none ? "True" : "False");
   out_.close();
@@ -321,6 +338,10 @@ void Writer::forward() {
   std::string contexts;
   if (spec_.no_grad) contexts = "torch.no_grad()";
   if (is_amp()) contexts += (contexts.empty() ? "" : ", ") + autocast();
+  if (spec_.save_on_cpu) {
+    contexts += contexts.empty() ? "" : ", ";
+    contexts += "torch.autograd.graph.save_on_cpu(pin_memory=True)";
+  }
   if (!contexts.empty()) {
     out_.line("with {}:", contexts);
     out_.open();
@@ -365,14 +386,16 @@ void Writer::update() {
               foreach_argument);
     out_.close();
   }
-  out_.phase("optimizer", kStep);
-  if (uses_scaler()) {
-    out_.line("scaler.step(opt)");
-    out_.line("scaler.update()");
-  } else {
-    out_.line("opt.step()");
+  if (!spec_.step_in_backward) {
+    out_.phase("optimizer", kStep);
+    if (uses_scaler()) {
+      out_.line("scaler.step(opt)");
+      out_.line("scaler.update()");
+    } else {
+      out_.line("opt.step()");
+    }
+    out_.close();
   }
-  out_.close();
   if (spec_.zero_grad_at == Spec::ZeroGradAt::kEnd) zero_grad(kStep);
   out_.phase("item", kStep);
   out_.line("loss.item()");

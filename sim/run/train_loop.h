@@ -66,6 +66,11 @@ struct TrainSpec {
   std::string ddp_arguments;             ///< further ones of its constructor: ", static_graph=True"
   std::optional<ParallelSpec> parallel;  ///< how the ranks of the job share the model
 
+  /// Statements that are run once the model is made, before it goes to the device.
+  std::string prepare;
+  bool step_in_backward = false;  ///< each weight steps as soon as its gradient is there
+  bool save_on_cpu = false;       ///< what forward saves for backward lies on the host
+
   std::string accumulate = "1";
   bool set_to_none = true;
   ZeroGradAt zero_grad_at = ZeroGradAt::kStart;

@@ -70,6 +70,7 @@ class Reader {
     read_sizes();
     read_batch();
     read_loss();
+    read_prepare();
     read_optimizer();
     read_precision();
     read_ddp();
@@ -260,6 +261,24 @@ class Reader {
     }
   }
 
+  void read_prepare() {
+    const yaml::Node* node = fields_.get("prepare");
+    if (node == nullptr) return;
+    if (!node->is_text()) {
+      report(*node, "prepare", fmt::format("expected Python code, found {}", describe(*node)));
+      return;
+    }
+    lang::Names names;
+    std::vector<Problem> found;
+    lang::parse_module(embedded_source(*node), names, found);
+    for (Problem& problem : found) {
+      problem.path = "train.prepare";
+      problems_.push_back(std::move(problem));
+    }
+    spec_.prepare = node->text;
+    while (spec_.prepare.ends_with('\n')) spec_.prepare.pop_back();
+  }
+
   void read_optimizer() {
     const yaml::Node* node = fields_.get("optimizer");
     if (node == nullptr) return;
@@ -292,6 +311,7 @@ class Reader {
     spec_.optimizer_arguments =
         open == text.size() ? std::string() : text.substr(open + 1, text.rfind(')') - open - 1);
     if (spec_.optimizer.find('.') != std::string::npos) return;
+    if (mentions(spec_.prepare, spec_.optimizer)) return;  // one of its own
     if (std::find(kOptimizers.begin(), kOptimizers.end(), spec_.optimizer) == kOptimizers.end()) {
       std::string hint = did_you_mean(spec_.optimizer, {kOptimizers.begin(), kOptimizers.end()});
       if (hint.empty())
@@ -401,6 +421,9 @@ class Reader {
     read_boolean("expand", spec_.expand);
     read_boolean("del_outputs", spec_.del_outputs);
     read_choice("oom", spec_.on_oom);
+    read_boolean("step_in_backward", spec_.step_in_backward);
+    read_boolean("save_on_cpu", spec_.save_on_cpu);
+    refuse_beside_step_in_backward();
     if (spec_.expand && spec_.batch.values.empty()) fields_.require("batch");
     const bool has_target = spec_.target || !spec_.data.empty() || fields_.has("target") ||
                             (spec_.loss_is_expression && !mentions(spec_.loss, "y"));
@@ -411,6 +434,24 @@ class Reader {
       for (const std::string_view key : {"metric", "validate_every"}) {
         if (const yaml::Node* node = fields_.get(key)) report(*node, key, "needs a target");
       }
+    }
+  }
+
+  /// What needs all gradients together, or those of several passes.
+  void refuse_beside_step_in_backward() {
+    if (!spec_.step_in_backward) return;
+    using Precision = TrainSpec::Precision;
+    const std::array<std::pair<std::string_view, bool>, 6> others{
+        {{"clip", !spec_.clip.empty()},
+         {"accumulate", spec_.accumulate != "1"},
+         {"param_groups", spec_.decay_groups},
+         {"precision", spec_.precision == Precision::kAmpFp16 && spec_.scaler},
+         {"ddp", !spec_.ddp_world.empty()},
+         {"parallel", spec_.parallel.has_value()}}};
+    for (const auto& [key, is_there] : others) {
+      if (!is_there) continue;
+      report(*fields_.get("step_in_backward"), "step_in_backward",
+             fmt::format("cannot stand beside {}: no step sees all gradients", key));
     }
   }
 

@@ -60,7 +60,7 @@ class Completes(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         (self.folder / "my scenario.yaml").touch()
         (self.folder / "own").mkdir()
-        (self.folder / "s.yaml").write_text("schema_version: 1\ndevice: t4\nparams: {width: 8, words: 2}\nvariants: {wide: {width: 64}}\n"
+        (self.folder / "s.yaml").write_text("schema_version: 1\ndevice: t4\nparams: {width: 8, words: 2}\nvariants: {wide: {width: 64}, 64 then 8: {width: 8}}\n"
                                             "loop: |\n  x = torch.zeros(width, device='cuda')\n", encoding="utf-8")
         self.script = self.folder / "script"
         made = run("completion", self.shell)
@@ -88,7 +88,8 @@ class Bash(Completes):
     def test_values_of_the_scenario(self):
         self.assertEqual(self.offered([TIDEMARK, "run", "s.yaml", "--set", "wi"]), {"width="})
         self.assertEqual(self.offered([TIDEMARK, "run", "s.yaml", "--set", "device", "=", "h100-n"]), {"h100-nvl-94gb"})
-        self.assertEqual(self.offered([TIDEMARK, "run", "s.yaml", "--variant", ""]), {"wide"})
+        self.assertEqual(self.offered([TIDEMARK, "run", "s.yaml", "--variant", ""]), {"wide", "64\\ then\\ 8"})
+        self.assertEqual(self.offered([TIDEMARK, "run", "s.yaml", "--variant", "64\\ t"]), {"64\\ then\\ 8"})
         self.assertEqual(self.offered([TIDEMARK, "fit", "s.yaml", "--over", "w"]), {"width", "words"})
         self.assertEqual(self.offered([TIDEMARK, "init", "new.yaml", "--model", "resnet18"]), {"resnet18"})
         self.assertEqual(self.offered([TIDEMARK, "run", "none.yaml", "--variant", ""]), set())

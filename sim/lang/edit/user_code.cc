@@ -62,7 +62,8 @@ int closing(Tok kind) {
 
 }  // namespace
 
-UserCode::UserCode(std::shared_ptr<const SourceText> source) : source_(std::move(source)) {
+UserCode::UserCode(std::shared_ptr<const SourceText> source, Imports around)
+    : source_(std::move(source)), around_(std::move(around)) {
   std::vector<Problem> problems;
   tree_ = parse_module(source_, names_, problems);
   if (!problems.empty()) {
@@ -146,8 +147,9 @@ std::string UserCode::path(const Expr& node, const Imports& more) const {
   if (node.kind == ExprKind::kName) {
     const std::string_view first = name(static_cast<const NameExpr&>(node).name);
     if (const auto own = imports_.find(first); own != imports_.end()) return own->second;
-    const auto other = more.find(first);
-    return other != more.end() ? other->second : std::string(first);
+    if (const auto other = more.find(first); other != more.end()) return other->second;
+    const auto outer = around_.find(first);
+    return outer != around_.end() ? outer->second : std::string(first);
   }
   if (node.kind != ExprKind::kAttribute) return {};
   const auto& attribute = static_cast<const AttributeExpr&>(node);

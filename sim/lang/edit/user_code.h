@@ -15,8 +15,10 @@ namespace tidemark::lang {
 /// What stands in strings and comments is no code and is never found.
 class UserCode {
  public:
+  using Imports = std::map<std::string, std::string, std::less<>>;
   /// A text with syntax errors has no nodes: whoever runs it tells what is wrong.
-  explicit UserCode(std::shared_ptr<const SourceText> source);
+  /// `around`: what names stand for that the text does not import, path() below.
+  explicit UserCode(std::shared_ptr<const SourceText> source, Imports around = {});
   UserCode(const UserCode&) = delete;
   UserCode& operator=(const UserCode&) = delete;
 
@@ -41,11 +43,16 @@ class UserCode {
 
   /// The names that this text's imports bind ("optim": "torch.optim"); where a name is bound twice
   /// the last import counts.
-  using Imports = std::map<std::string, std::string, std::less<>>;
   [[nodiscard]] const Imports& imports() const { return imports_; }
-  /// The dotted name of what a name or a chain of attributes stands for, where `more` and then this
-  /// text's imports say what its first name is: "torch.optim.Adam" of Adam after `from torch.optim
-  /// import Adam`. Empty: it is neither.
+  /// Whether a name has a meaning that the text needs no import for.
+  [[nodiscard]] bool is_around(std::string_view name) const {
+    return around_.find(name) != around_.end();
+  }
+  /// Whether it has any such: it is no file's, and code may stand at its very top.
+  [[nodiscard]] bool has_names_around() const { return !around_.empty(); }
+  /// The dotted name of what a name or a chain of attributes stands for, where this text's imports,
+  /// `more` and then the names around say what its first name is: "torch.optim.Adam" of Adam after
+  /// `from torch.optim import Adam`. Empty: it is neither.
   [[nodiscard]] std::string path(const Expr& node, const Imports& more = {}) const;
 
   /// Whether the text has a variable, attribute, keyword or import of that name.
@@ -61,6 +68,7 @@ class UserCode {
   std::vector<const Stmt*> statements_;
   std::vector<const Expr*> expressions_;
   Imports imports_;
+  Imports around_;
   bool has_syntax_errors_ = false;
 };
 

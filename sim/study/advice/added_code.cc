@@ -21,6 +21,7 @@ bool is_import(const Stmt& statement) {
 
 /// Whether `import a.b` stands before an offset, so that a.b can be named.
 bool is_imported(const UserCode& code, std::string_view module, std::uint32_t before) {
+  if (code.is_around(module)) return true;
   for (const Stmt* statement : code.body()) {
     if (statement->kind != StmtKind::kImport || statement->place.begin >= before) continue;
     for (const lang::ImportedName& each : static_cast<const lang::ImportStmt*>(statement)->names) {
@@ -37,7 +38,7 @@ std::string_view text_of(std::string_view name) {
       ->text;
 }
 
-/// Code behind the last import before an offset; std::nullopt: there is none.
+/// Code behind the last import before an offset; std::nullopt: there is none, and it needs one.
 std::optional<lang::Edit> code_before(const UserCode& code, std::uint32_t use,
                                       std::initializer_list<std::string_view> names,
                                       std::initializer_list<std::string_view> modules) {
@@ -46,8 +47,8 @@ std::optional<lang::Edit> code_before(const UserCode& code, std::uint32_t use,
     if (statement->place.begin >= use) break;
     if (is_import(*statement) && stands_alone(code, *statement)) last = statement;
   }
-  if (last == nullptr) return std::nullopt;
-  const std::uint32_t at = lines_of(code, *last, *last).end;
+  if (last == nullptr && !code.has_names_around()) return std::nullopt;
+  const std::uint32_t at = last == nullptr ? 0 : lines_of(code, *last, *last).end;
   std::string text;
   for (const std::string_view module : modules) {
     if (!is_imported(code, module, at)) text += fmt::format("import {}\n", module);
@@ -57,6 +58,15 @@ std::optional<lang::Edit> code_before(const UserCode& code, std::uint32_t use,
 }
 
 }  // namespace
+
+std::string added_code(std::initializer_list<std::string_view> names,
+                       std::initializer_list<std::string_view> modules) {
+  std::string text;
+  for (const std::string_view module : modules) text += fmt::format("import {}\n", module);
+  for (const std::string_view name : names)
+    text += fmt::format("{}{}", text.empty() ? "" : "\n", text_of(name));
+  return text;
+}
 
 std::vector<FileEdits> with_code(std::vector<FileEdits> all,
                                  std::initializer_list<std::string_view> names,

@@ -2,6 +2,7 @@
 
 #include <initializer_list>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +18,10 @@ struct AddedCode {
 
 /// All of them, by name.
 std::span<const AddedCode> added_code_files();
+
+/// Such files one after the other, behind the imports that they need.
+std::string added_code(std::initializer_list<std::string_view> names,
+                       std::initializer_list<std::string_view> modules = {});
 
 /// Puts such files into each script that is edited, behind its imports and before its first edit,
 /// with the imports that they need. Empty: one has no import there, behind which they could go.

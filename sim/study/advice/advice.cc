@@ -1,6 +1,7 @@
 #include "sim/study/advice/advice.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -123,11 +124,26 @@ class Adviser {
     return all;
   }
 
-  std::optional<Tried> tried(Choices choices) const {
-    // In the order of the table; places of one remedy from the last to the first.
+  /// In the order of the table; places of one remedy from the last to the first.
+  static Choices in_order(Choices choices) {
     std::sort(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) {
       return a.remedy == b.remedy ? a.level > b.level : a.remedy < b.remedy;
     });
+    return choices;
+  }
+
+  /// Whether the choices together meet the goal, by one run.
+  bool meets_goal(const Choices& choices) const {
+    const std::optional<Combination> all = combined(in_order(choices));
+    if (!all) return false;
+    const Trial trial = try_scenario(changed(source_, all->change));
+    if (!trial.fits()) return false;
+    const Bytes total = trial.result.devices.front().spec.total_bytes;
+    return trial.spare >= headroom_bytes(total, options_.headroom_ppm);
+  }
+
+  std::optional<Tried> tried(Choices choices) const {
+    choices = in_order(std::move(choices));
     std::optional<Combination> all = combined(choices);
     if (!all) return std::nullopt;
     return Tried{std::move(choices), judged(std::move(*all))};
@@ -205,6 +221,44 @@ class Adviser {
     for (const Price price : {Price::kNothing, Price::kTime, Price::kNumbers}) {
       if (price <= options_.dearest) all_up_to(price, parts);
     }
+    with_training(parts);
+  }
+
+  /// Each change of the training with what it needs beside it of all that is cheaper.
+  void with_training(const std::vector<const Tried*>& parts) {
+    if (out_.before.meets || options_.dearest < Price::kTraining) return;
+    std::vector<const Tried*> trainings;
+    for (const Tried& one : singles_) {
+      if (helps(one) && one.change.price == Price::kTraining && !one.change.standing.meets)
+        trainings.push_back(&one);
+    }
+    std::vector<std::optional<Tried>> found(trainings.size());
+    in_parallel(trainings.size(), options_.threads, [&](std::size_t i) {
+      Choices all = compatible(trainings[i]->choices, parts);
+      if (all.size() > 1) found[i] = lightened(std::move(all), trainings[i]->choices);
+    });
+    for (std::optional<Tried>& one : found) {
+      if (one) keep(std::move(*one));
+    }
+  }
+
+  /// The choices, and of the others all that can be made on top: those that save most first.
+  Choices compatible(Choices choices, std::vector<const Tried*> others) const {
+    std::stable_sort(others.begin(), others.end(), [](const Tried* a, const Tried* b) {
+      return a->change.saved_bytes > b->change.saved_bytes;
+    });
+    for (const Tried* other : others) {
+      Choices more = united(choices, other->choices);
+      const std::optional<Combination> all = combined(in_order(more));
+      if (!all) continue;
+      try {
+        read_scenario(changed(source_, all->change));
+      } catch (const InputError&) {
+        continue;
+      }
+      choices = std::move(more);
+    }
+    return choices;
   }
 
   void pairs(std::vector<const Tried*> parts) {
@@ -234,30 +288,33 @@ class Adviser {
 
   /// All that helps and costs no more than `price`.
   void all_up_to(Price price, const std::vector<const Tried*>& parts) {
-    Choices choices;
+    std::vector<const Tried*> cheap;
     for (const Tried* one : parts) {
-      if (one->change.price <= price) choices = united(std::move(choices), one->choices);
+      if (one->change.price <= price) cheap.push_back(one);
     }
+    Choices choices = compatible({}, std::move(cheap));
     if (choices.size() < 2) return;
     if (std::optional<Tried> all = lightened(std::move(choices))) keep(std::move(*all));
   }
 
   /// The choices together; where that is enough for the goal, without what is not needed and turned
-  /// no further than is needed, the dearest looked at first.
-  std::optional<Tried> lightened(Choices choices) const {
-    std::optional<Tried> all = tried(choices);
+  /// no further than is needed, the dearest looked at first. Those `kept` stay.
+  std::optional<Tried> lightened(Choices choices, const Choices& kept = {}) const {
+    const std::optional<Tried> all = tried(choices);
     if (!all || !all->change.standing.meets || out_.before.meets) return all;
     std::stable_sort(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) {
       return a.remedy->price > b.remedy->price;
     });
     const auto is_enough = [&](const Choices& lighter) {
-      std::optional<Tried> one = tried(lighter);
-      if (!one || !one->change.standing.meets) return false;
+      if (!meets_goal(lighter)) return false;
       choices = lighter;
-      all = std::move(one);
       return true;
     };
     for (std::size_t i = 0; i < choices.size();) {
+      if (std::find(kept.begin(), kept.end(), choices[i]) != kept.end()) {
+        ++i;
+        continue;
+      }
       Choices lighter = choices;
       lighter.erase(lighter.begin() + static_cast<std::ptrdiff_t>(i));
       if (!lighter.empty() && is_enough(lighter)) continue;
@@ -268,7 +325,7 @@ class Adviser {
                is_enough(lighter));
       ++i;
     }
-    return all;
+    return tried(std::move(choices));
   }
 
   /// Combinations that add something to their parts, each once.
@@ -288,7 +345,24 @@ class Adviser {
     combinations_.push_back(std::move(one));
   }
 
+  /// Whether a combination that meets the goal has another in it that does so too.
+  bool has_more_than_needed(const Tried& one) const {
+    if (out_.before.meets || !one.change.standing.meets) return false;
+    return std::any_of(combinations_.begin(), combinations_.end(), [&](const Tried& other) {
+      return other.change.standing.meets && other.choices.size() < one.choices.size() &&
+             std::all_of(other.choices.begin(), other.choices.end(), [&](const Choice& choice) {
+               return std::find(one.choices.begin(), one.choices.end(), choice) !=
+                      one.choices.end();
+             });
+    });
+  }
+
   void sort_out() {
+    std::vector<Tried> needed;
+    for (const Tried& one : combinations_) {
+      if (!has_more_than_needed(one)) needed.push_back(one);
+    }
+    combinations_ = std::move(needed);
     std::vector<AdvisedChange> more[2];  // combinations that do not and do meet the goal
     for (Tried& one : combinations_)
       more[one.change.standing.meets ? 1 : 0].push_back(std::move(one.change));
@@ -302,7 +376,10 @@ class Adviser {
     rank_meeting(more[1]);
     rank_saving(more[0]);
     for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
-      if (more[i].size() > kMostCombinations) more[i].resize(kMostCombinations);
+      std::array<std::size_t, 2> told{};  // of the same training, and of another
+      std::erase_if(more[i], [&](const AdvisedChange& change) {
+        return ++told[change.price < Price::kTraining ? 0 : 1] > kMostCombinations;
+      });
       std::vector<AdvisedChange>& into = i == 1 ? out_.meeting : out_.saving;
       std::move(more[i].begin(), more[i].end(), std::back_inserter(into));
     }
@@ -362,12 +439,20 @@ Advice advise(const ScenarioSource& source, const AdviceOptions& options) {
 std::vector<ChangedFile> changed_files(const ScenarioSource& source, const Change& change) {
   std::vector<ChangedFile> out;
   const Scenario now = read_scenario(source);
-  if (!now.is_script) return out;
-  const Scenario then = read_scenario(changed(source, change));
-  if (then.loop->text != now.loop->text)
-    out.push_back({now.loop->name, now.loop->text, then.loop->text});
+  const ScenarioSource applied = changed(source, change);
+  if (now.is_script) {
+    const Scenario then = read_scenario(applied);
+    if (then.loop->text != now.loop->text)
+      out.push_back({now.loop->name, now.loop->text, then.loop->text});
+  } else {
+    std::string text = rewritten_scenario(source.text, applied.overrides, source.variant,
+                                          source.folder, source.folder);
+    if (text != source.text->text)
+      out.push_back({source.text->name, source.text->text, std::move(text)});
+  }
   for (const auto& [path, text] : change.files) {
-    if (path != now.loop->name) out.push_back({path, read_whole_file(path), text});
+    if (!now.is_script || path != now.loop->name)
+      out.push_back({path, read_whole_file(path), text});
   }
   return out;
 }
@@ -422,19 +507,47 @@ std::string applied_script(const ScenarioSource& source, const AdvisedChange& ch
   return text;
 }
 
-std::string applied_text(const ScenarioSource& source, const AdvisedChange& change,
-                         const std::string& comment, const std::string& new_folder) {
-  if (!change.change.files.empty())
-    refuse_write("a scenario cannot hold the script's new text", "write to a name with .py");
-  const ScenarioSource applied = changed(source, change.change);
-  std::string text = comment + rewritten_scenario(source.text, applied.overrides, source.variant,
-                                                  source.folder, new_folder);
-  const Trial trial =
-      try_scenario({std::make_shared<const SourceText>(SourceText{"the changed scenario", text}),
-                    new_folder,
-                    {},
-                    {}});
-  if (trial.error.empty() && trial.peak_reserved == change.standing.peak_reserved) return text;
+WrittenScenario applied_scenario(const ScenarioSource& source, const AdvisedChange& change,
+                                 const std::string& comment, const std::string& new_path) {
+  const std::filesystem::path path = std::filesystem::path(new_path).lexically_normal();
+  const std::string new_folder = path.has_parent_path() ? path.parent_path().string() : ".";
+  ScenarioSource applied = changed(source, change.change);
+  WrittenScenario out;
+  EditedFiles files;
+  if (!change.change.files.empty()) {
+    const Scenario now = read_scenario(source);
+    const auto& [edited, text] = *change.change.files.begin();
+    if (now.is_script)
+      refuse_write("a scenario cannot hold the script's new text", "write to a name with .py");
+    if (change.change.files.size() > 1 || !now.model.source || edited != now.model.source->name)
+      refuse_write("the change is one of " + change.change.files.rbegin()->first + ", too",
+                   "--diff prints a patch of all that changes");
+    out.model_path = std::filesystem::path(path).replace_extension(".py").string();
+    out.model_text = comment + text;
+    files[std::filesystem::path(out.model_path).lexically_normal().string()] = out.model_text;
+    std::error_code none;
+    const bool is_own = std::filesystem::equivalent(out.model_path, edited, none);
+    if (!is_own && std::filesystem::exists(out.model_path, none) &&
+        !read_whole_file(out.model_path).starts_with(comment.substr(0, comment.find(':'))))
+      refuse_write("the changed model would lie in " + out.model_path + ", which is there already",
+                   "write to another name");
+    applied.overrides.push_back(
+        {"model.file",
+         quoted_literal(std::filesystem::absolute(out.model_path)
+                            .lexically_normal()
+                            .lexically_relative(
+                                std::filesystem::absolute(source.folder).lexically_normal() / "")
+                            .string())});
+  }
+  out.text = comment + rewritten_scenario(source.text, applied.overrides, source.variant,
+                                          source.folder, new_folder);
+  const Trial trial = try_scenario(
+      {std::make_shared<const SourceText>(SourceText{"the changed scenario", out.text}),
+       new_folder,
+       {},
+       {},
+       std::make_shared<const EditedFiles>(std::move(files))});
+  if (trial.error.empty() && trial.peak_reserved == change.standing.peak_reserved) return out;
   throw InputError(Problem{{},
                            "--write",
                            trial.error.empty()

@@ -62,20 +62,28 @@ struct Advice {
 /// the scenario itself is wrong. Cost: some fifty runs; twice that where the scenario does not fit.
 Advice advise(const ScenarioSource& source, const AdviceOptions& options);
 
+/// A scenario to be written, with the file of its model where that changes.
+struct WrittenScenario {
+  std::string text;
+  std::string model_path;  ///< beside it, of the same name; empty: the model's file stays
+  std::string model_text;
+};
 /// The scenario's text with one of the changes advised applied (rewritten_scenario()), for a file
-/// in `new_folder`; `comment` stands above it. It has been read back and run: it comes to what the
-/// change promises. Errors: InputError, where from that folder it does not.
-std::string applied_text(const ScenarioSource& source, const AdvisedChange& change,
-                         const std::string& comment, const std::string& new_folder);
+/// of that path; `comment` stands above it. It has been read back and run: it comes to what the
+/// change promises. Errors: InputError, where from that folder it does not, or where the change is
+/// one of other files too.
+WrittenScenario applied_scenario(const ScenarioSource& source, const AdvisedChange& change,
+                                 const std::string& comment, const std::string& new_path);
 
-/// A file of a script that a change edits.
+/// A file of the user's that a change edits.
 struct ChangedFile {
   std::string path;
   std::string before;
   std::string after;
 };
-/// The files of a script that a change edits, the script first, constants with their new values.
-/// Empty: it is no script, or the change lies outside its text. Errors: IoError.
+/// The files that a change edits: the script, constants with their new values, or the scenario,
+/// with all that was set for it; then the others. Empty: of a script, the change lies outside its
+/// text. Errors: IoError.
 std::vector<ChangedFile> changed_files(const ScenarioSource& source, const Change& change);
 /// What of a script's change is none of its text: "PYTORCH_ALLOC_CONF=...", "device=a100".
 std::string outside_text(const Change& change);

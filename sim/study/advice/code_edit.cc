@@ -94,7 +94,8 @@ bool has_own_loop(const Scenario& scenario) {
 }
 
 UserCode::Imports names_around_loop(const Scenario& scenario) {
-  UserCode::Imports names{{"nn", "torch.nn"}, {"F", "torch.nn.functional"}};
+  UserCode::Imports names{{"torch", "torch"}, {"nn", "torch.nn"}, {"F", "torch.nn.functional"}};
+  if (!scenario.model.expression.empty()) names["model"] = "model";
   if (scenario.model.source) {
     const UserCode code(scenario.model.source);
     for (const auto& [name, path] : code.imports()) names[name] = path;

@@ -28,8 +28,15 @@ using lang::UserCode;
 /// Where a model is made, and what it is called there.
 struct MadeModel {
   const UserFile* file = nullptr;
-  const Stmt* statement = nullptr;
+  const Stmt* statement = nullptr;  ///< null: before the text, by its scenario
   std::string name;
+  [[nodiscard]] std::string indent() const {
+    return statement == nullptr ? std::string() : indent_of(*file->code, *statement);
+  }
+  /// Behind it.
+  [[nodiscard]] std::uint32_t end() const {
+    return statement == nullptr ? 0 : lines_of(*file->code, *statement, *statement).end;
+  }
 };
 
 /// Whether a call has a model among its arguments: it wraps one, or moves it.
@@ -46,6 +53,10 @@ std::vector<MadeModel> made_models(const std::vector<UserFile>& files) {
   for (const UserFile& file : files) {
     const UserCode& code = *file.code;
     std::set<std::string> found;
+    if (file.key == "loop" && code.is_around("model") && models.count("model") > 0) {
+      found.insert("model");
+      made.push_back({&file, nullptr, "model"});
+    }
     for (const Stmt* statement : code.statements()) {
       if (statement->kind != StmtKind::kAssign || !stands_alone(code, *statement)) continue;
       const auto& assigned = static_cast<const AssignStmt&>(*statement);
@@ -67,9 +78,15 @@ const Stmt* taken_at(const MadeModel& made) {
   const UserCode& code = *made.file->code;
   const std::set<std::string> models{made.name};
   for (const lang::Block& block : lang::blocks_of(code)) {
-    const auto found = std::find(block.body.begin(), block.body.end(), made.statement);
-    if (found == block.body.end()) continue;
-    for (const auto* it = found + 1; it != block.body.end(); ++it) {
+    auto* from = block.body.begin();
+    if (made.statement != nullptr) {
+      auto* const found = std::find(from, block.body.end(), made.statement);
+      if (found == block.body.end()) continue;
+      from = found + 1;
+    } else if (block.owner != nullptr) {
+      continue;
+    }
+    for (const auto* it = from; it != block.body.end(); ++it) {
       if (!stands_alone(code, **it)) continue;
       const Place lines = lines_of(code, **it, **it);
       for (const PathCall& each : calls_of(code)) {
@@ -90,18 +107,18 @@ std::vector<FileEdits> after_models(const std::vector<UserFile>& files, const Li
   std::vector<FileEdits> all;
   for (const UserFile& file : files) all.push_back({&file, {}});
   for (const MadeModel& made : made_models(files)) {
-    const UserCode& code = *made.file->code;
     const std::string line = line_of(made);
     if (line.empty()) continue;
-    const std::uint32_t at = lines_of(code, *made.statement, *made.statement).end;
+    const std::uint32_t at = made.end();
     all[static_cast<std::size_t>(made.file - files.data())].edits.push_back(
-        {{at, at}, fmt::format("{}{}\n", indent_of(code, *made.statement), line)});
+        {{at, at}, fmt::format("{}{}\n", made.indent(), line)});
   }
   return all;
 }
 
 /// Whether a model is what a library's function or class gives.
 bool is_of_library(const MadeModel& made, std::string_view library) {
+  if (made.statement == nullptr) return false;
   const Expr* value = static_cast<const AssignStmt*>(made.statement)->value;
   return lang::contains(*value, [&](const Expr& node) {
     return node.kind == ExprKind::kCall &&
@@ -137,10 +154,8 @@ Edited low_rank_by(const std::vector<UserFile>& files, bool in_four_bits, std::s
   for (const MadeModel& made : made_models(files)) {
     const UserCode& code = *made.file->code;
     const Stmt* taken = taken_at(made);
-    const std::uint32_t at = taken != nullptr
-                                 ? lines_of(code, *taken, *taken).begin
-                                 : lines_of(code, *made.statement, *made.statement).end;
-    const std::string indent = indent_of(code, *made.statement);
+    const std::uint32_t at = taken != nullptr ? lines_of(code, *taken, *taken).begin : made.end();
+    const std::string indent = made.indent();
     std::string lines = fmt::format("{}learn_low_rank({})\n", indent, made.name);
     if (in_four_bits) lines += fmt::format("{}rest_in_four_bits({})\n", indent, made.name);
     edits[static_cast<std::size_t>(made.file - files.data())].edits.push_back({{at, at}, lines});
@@ -160,6 +175,48 @@ Edited low_rank(const ScenarioSource& source, const Scenario& scenario) {
 Edited low_rank_in_four_bits(const ScenarioSource& source, const Scenario& scenario) {
   return low_rank_by(user_files(source, scenario), true,
                      "linear layers rest in 4 bits a weight, two of rank 8 beside each learn");
+}
+
+namespace {
+
+/// Whether a text names one GPU of several: "cuda:0".
+bool names_a_gpu(const UserFile& file) {
+  const auto& nodes = file.code->expressions();
+  return std::any_of(nodes.begin(), nodes.end(), [&](const Expr* node) {
+    return node->kind == ExprKind::kConstant &&
+           file.code->text(node->place).find("cuda:") != std::string_view::npos;
+  });
+}
+
+}  // namespace
+
+Edited shard(const ScenarioSource& source, const Scenario& scenario, unsigned level) {
+  const std::vector<UserFile> files = user_files(source, scenario);
+  const int world = 1 << level;
+  for (const std::string_view word : {"distributed", "fully_shard", "share_model", "Trainer",
+                                      "Accelerator", "accelerate", "deepspeed", "set_device"}) {
+    if (any_mentions(files, word)) return std::nullopt;
+  }
+  if (scenario.rank || scenario.device_count > 1 || training_steps(files).empty() ||
+      std::any_of(files.begin(), files.end(), names_a_gpu))
+    return std::nullopt;
+  std::vector<FileEdits> edits;
+  edits.reserve(files.size());
+  for (const UserFile& file : files) edits.push_back({&file, {}});
+  for (const MadeModel& made : made_models(files)) {
+    const Stmt* taken = taken_at(made);
+    if (made.statement == nullptr || taken == nullptr) continue;
+    const std::uint32_t at = lines_of(*made.file->code, *taken, *taken).begin;
+    edits[static_cast<std::size_t>(made.file - files.data())].edits.push_back(
+        {{at, at}, fmt::format("{}share_model({})\n", made.indent(), made.name)});
+  }
+  Edited change = edit_files(
+      with_code(std::move(edits), {"shared_model"}, {"os", "torch", "torch.distributed.fsdp"}),
+      fmt::format("sharded over {0} GPUs by fully_shard, each with this batch: "
+                  "torchrun --nproc-per-node {0}",
+                  world));
+  if (change) change->overrides.push_back({"ranks.world", std::to_string(world)});
+  return change;
 }
 
 namespace {

@@ -11,6 +11,7 @@
 #include "sim/run/yaml_path.h"
 #include "sim/study/advice/code_edit.h"
 #include "sim/study/advice/script_edits.h"
+#include "sim/study/advice/train_edits.h"
 
 namespace tidemark {
 namespace {
@@ -135,8 +136,8 @@ Applied one_by_one(const ScenarioSource& source, const Scenario& scenario, unsig
 }
 
 Applied del_outputs(const ScenarioSource& source, const Scenario& scenario, unsigned /*level*/) {
-  if (scenario.is_script) return script_edits::delete_early(source, scenario);
-  if (!scenario.train || scenario.train->del_outputs) return std::nullopt;
+  if (!scenario.train) return script_edits::delete_early(source, scenario);
+  if (scenario.train->del_outputs) return std::nullopt;
   return set_train("del_outputs", "true", "del out, loss at the end of each step");
 }
 
@@ -182,7 +183,12 @@ Applied checkpoint(const ScenarioSource& source, const Scenario& scenario, unsig
   if (scenario.is_script) return script_edits::checkpoint(source, scenario);
   const auto& model = scenario.model.source;
   const bool heeds = model && lang::UserCode(model).mentions("checkpoint_mode");
-  if (!heeds) return std::nullopt;
+  if (!heeds && !scenario.train) return script_edits::checkpoint(source, scenario);
+  if (!heeds) {
+    if (scenario.train->no_grad || scenario.train->forward_only) return std::nullopt;
+    if (Applied own = script_edits::checkpoint(source, scenario)) return own;
+    return train_edits::checkpoint_blocks(source, scenario);
+  }
   if (scenario.train) {
     if (scenario.train->checkpoint != TrainSpec::Checkpoint::kNone || scenario.train->no_grad)
       return std::nullopt;
@@ -240,11 +246,10 @@ Applied autocast(const ScenarioSource& source, const Scenario& scenario, unsigne
 /// Batches of a half, a quarter, ... with as many more backward passes: the step sees the same
 /// samples.
 Applied micro_batch(const ScenarioSource& source, const Scenario& scenario, unsigned level) {
-  if (scenario.is_script) return script_edits::micro_batches(source, scenario, level);
-  if (!scenario.train || scenario.train->batch.is_list || scenario.train->batch.values.empty())
-    return std::nullopt;
+  if (!scenario.train) return script_edits::micro_batches(source, scenario, level);
+  if (scenario.train->batch.is_list || scenario.train->batch.values.empty()) return std::nullopt;
   const TrainSpec& train = *scenario.train;
-  if (train.no_grad || train.forward_only) return std::nullopt;
+  if (train.no_grad || train.forward_only || train.step_in_backward) return std::nullopt;
   const auto batch = integer_of(scenario, train.batch.values.front());
   const auto accumulate = integer_of(scenario, train.accumulate);
   const std::int64_t parts = std::int64_t{1} << level;
@@ -300,7 +305,7 @@ Applied whole_device(const ScenarioSource& /*source*/, const Scenario& scenario,
 }
 
 Applied pure_bf16(const ScenarioSource& source, const Scenario& scenario, unsigned /*level*/) {
-  if (scenario.is_script && scenario.device.compute_capability >= 80)
+  if (!scenario.train && scenario.device.compute_capability >= 80)
     return script_edits::bfloat16_weights(source, scenario);
   if (!scenario.train || scenario.train->precision == TrainSpec::Precision::kBf16 ||
       scenario.train->precision == TrainSpec::Precision::kFp16 ||
@@ -309,24 +314,57 @@ Applied pure_bf16(const ScenarioSource& source, const Scenario& scenario, unsign
   return set_train("precision", "bf16", "model and inputs in bfloat16");
 }
 
-/// An edit that only scripts have.
+/// An edit of code: of a script, a loop, a model's text.
 template <script_edits::Edited (*kEdit)(const ScenarioSource&, const Scenario&)>
-Applied of_script(const ScenarioSource& source, const Scenario& scenario, unsigned /*level*/) {
-  if (!scenario.is_script) return std::nullopt;
+Applied of_code(const ScenarioSource& source, const Scenario& scenario, unsigned /*level*/) {
   return kEdit(source, scenario);
+}
+
+/// An edit of a loop's code, or a key of `train` in its place.
+template <script_edits::Edited (*kEdit)(const ScenarioSource&, const Scenario&),
+          train_edits::Edited (*kKey)(const Scenario&)>
+Applied of_loop(const ScenarioSource& source, const Scenario& scenario, unsigned /*level*/) {
+  return scenario.train ? kKey(scenario) : kEdit(source, scenario);
+}
+
+Applied selective_checkpoint(const ScenarioSource& source, const Scenario& scenario,
+                             unsigned /*level*/) {
+  if (scenario.train && (scenario.train->no_grad || scenario.train->forward_only))
+    return std::nullopt;
+  return script_edits::selective_checkpoint(source, scenario);
+}
+
+/// Where the model computes it, and where `train` does.
+Applied chunked_loss(const ScenarioSource& source, const Scenario& scenario, unsigned /*level*/) {
+  if (scenario.train) {
+    if (Applied own = train_edits::chunked_loss(scenario)) return own;
+  }
+  return script_edits::chunked_loss(source, scenario);
+}
+
+Applied low_rank(const ScenarioSource& source, const Scenario& scenario, unsigned /*level*/) {
+  return scenario.train ? train_edits::low_rank(source, scenario, false)
+                        : script_edits::low_rank(source, scenario);
+}
+
+Applied low_rank_in_four_bits(const ScenarioSource& source, const Scenario& scenario,
+                              unsigned /*level*/) {
+  return scenario.train ? train_edits::low_rank(source, scenario, true)
+                        : script_edits::low_rank_in_four_bits(source, scenario);
 }
 
 Applied adafactor(const ScenarioSource& source, const Scenario& scenario, unsigned /*level*/) {
   constexpr Version kHasAdafactor{2, 5};
-  if (!scenario.is_script || scenario.wheel.pytorch < kHasAdafactor) return std::nullopt;
+  if (scenario.wheel.pytorch < kHasAdafactor) return std::nullopt;
+  if (scenario.train) return train_edits::adafactor(scenario);
   return script_edits::other_optimizer(source, scenario, "Adafactor", "state of rows and columns");
 }
 
 Applied plain_sgd(const ScenarioSource& source, const Scenario& scenario, unsigned /*level*/) {
-  if (scenario.is_script)
+  if (!scenario.train)
     return script_edits::other_optimizer(source, scenario, "SGD", "no optimizer state");
-  if (!scenario.train || scenario.train->optimizer == "torch.optim.SGD" ||
-      scenario.train->no_grad || scenario.train->forward_only)
+  if (scenario.train->optimizer == "torch.optim.SGD" || scenario.train->no_grad ||
+      scenario.train->forward_only)
     return std::nullopt;
   return set_train("optimizer", "SGD(lr=0.1)", "SGD without momentum: no optimizer state");
 }
@@ -346,7 +384,8 @@ Applied larger_device(const ScenarioSource& /*source*/, const Scenario& scenario
 }
 
 /// fully_shard over 2, 4, 8, ... GPUs of the kind; each has the batch that the one has now.
-Applied shard(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned level) {
+Applied shard(const ScenarioSource& source, const Scenario& scenario, unsigned level) {
+  if (scenario.is_script) return script_edits::shard(source, scenario, level);
   const int now = scenario.rank ? scenario.rank->world : 1;
   const int world = 1 << level;
   if (!scenario.train || scenario.train->no_grad || scenario.train->forward_only ||
@@ -377,36 +416,34 @@ constexpr std::array kRemedies{
     Remedy{"empty-cache", Price::kTime, "the driver is asked again in each step", 1, empty_cache},
     Remedy{"for-loop-optimizer", Price::kTime, "one kernel a tensor and operation", 1, one_by_one},
     Remedy{"step-in-backward", Price::kTime, "gradients are never there together", 1,
-           of_script<script_edits::step_in_backward>},
+           of_loop<script_edits::step_in_backward, train_edits::step_in_backward>},
     Remedy{"offload", Price::kTime, "the link to the host may be slower than what it saves", 1,
-           of_script<script_edits::offload_activations>},
+           of_loop<script_edits::offload_activations, train_edits::offload_activations>},
     Remedy{"optimizer-on-host", Price::kTime,
            "the host computes each step, and all weights and gradients go over the link", 1,
-           of_script<script_edits::optimizer_on_host>},
+           of_loop<script_edits::optimizer_on_host, train_edits::optimizer_on_host>},
     Remedy{"selective-checkpoint", Price::kTime, "what is cheap is computed again", 1,
-           of_script<script_edits::selective_checkpoint>},
+           selective_checkpoint},
     Remedy{"checkpoint", Price::kTime, "about one more forward a step", 1, checkpoint},
     Remedy{"micro-batch", Price::kTime, "a batch norm would see smaller batches", kHalvings,
            micro_batch},
     Remedy{"autocast", Price::kNumbers, "half copies of the weights may cost more than they save",
            1, autocast},
     Remedy{"attention-kernel", Price::kNumbers, "one kernel, no matrix of weights", 1,
-           of_script<script_edits::attention_kernel>},
-    Remedy{"chunked-loss", Price::kNumbers, "the gradient is in the logits' type", 1,
-           of_script<script_edits::chunked_loss>},
+           of_code<script_edits::attention_kernel>},
+    Remedy{"chunked-loss", Price::kNumbers, "the gradient is in the logits' type", 1, chunked_loss},
     Remedy{
         "smaller-batch", Price::kTraining, {}, kHalvings, smaller_batch, Levels::kDegrees, "batch"},
     Remedy{"bf16", Price::kTraining, "weights and optimizer state in bfloat16 too", 1, pure_bf16},
     Remedy{"adafactor", Price::kTraining, "another optimizer: its learning rate is another", 1,
            adafactor},
     Remedy{"eight-bit-adam", Price::kTraining, "both averages are rounded each step", 1,
-           of_script<script_edits::eight_bit_adam>},
-    Remedy{"low-rank", Price::kTraining, "LoRA: only small matrices learn", 1,
-           of_script<script_edits::low_rank>},
+           of_loop<script_edits::eight_bit_adam, train_edits::eight_bit_adam>},
+    Remedy{"low-rank", Price::kTraining, "LoRA: only small matrices learn", 1, low_rank},
     Remedy{"low-rank-four-bits", Price::kTraining, "QLoRA: the weights at rest are rounded", 1,
-           of_script<script_edits::low_rank_in_four_bits>},
+           low_rank_in_four_bits},
     Remedy{"packing", Price::kTraining, "steps see other samples together", 1,
-           of_script<script_edits::pack_samples>},
+           of_code<script_edits::pack_samples>},
     Remedy{"sgd", Price::kTraining, {}, 1, plain_sgd},
     Remedy{"shard", Price::kMachine, "a step sees as many batches as there are GPUs", 6, shard},
     Remedy{"larger-device", Price::kMachine, {}, 7, larger_device},

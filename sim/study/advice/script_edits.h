@@ -58,6 +58,8 @@ Edited selective_checkpoint(const ScenarioSource& source, const Scenario& scenar
 Edited low_rank(const ScenarioSource& source, const Scenario& scenario);
 /// The same, and the weights that rest lie in four bits each.
 Edited low_rank_in_four_bits(const ScenarioSource& source, const Scenario& scenario);
+/// Models are sharded over 2, 4, 8, ... processes, each with a GPU of its own.
+Edited shard(const ScenarioSource& source, const Scenario& scenario, unsigned level);
 /// No graph where no backward follows: of the program, or of functions that evaluate.
 Edited no_gradients(const ScenarioSource& source, const Scenario& scenario);
 /// Batches of a half, a quarter, ... of each DataLoader.

@@ -7,6 +7,9 @@
 
 #include "sim/base/problem.h"
 #include "sim/format/whole_file.h"
+#include "sim/run/literals.h"
+#include "sim/run/yaml_path.h"
+#include "sim/study/advice/code_edit.h"
 
 namespace tidemark {
 namespace {
@@ -33,7 +36,6 @@ bool is_import(const Stmt& statement) {
 
 std::vector<UserFile> user_files(const ScenarioSource& source, const Scenario& scenario) {
   std::vector<UserFile> files;
-  if (!scenario.is_script || !scenario.loop) return files;
   const auto add = [&](const std::string& given) {
     const std::string path = std::filesystem::path(given).lexically_normal().string();
     for (const UserFile& file : files) {
@@ -47,16 +49,32 @@ std::vector<UserFile> user_files(const ScenarioSource& source, const Scenario& s
       return;
     }
     auto code = std::make_unique<UserCode>(std::move(text));
-    if (!code->has_syntax_errors()) files.push_back({path, std::move(code)});
+    if (!code->has_syntax_errors()) files.push_back({path, {}, 1, std::move(code)});
   };
-  add(scenario.loop->name);
+  const auto add_value = [&](const std::shared_ptr<const SourceText>& text, std::string key,
+                             UserCode::Imports around) {
+    auto code = std::make_unique<UserCode>(text, std::move(around));
+    if (!code->has_syntax_errors())
+      files.push_back({text->name, std::move(key), text->first_line, std::move(code)});
+  };
+  if (scenario.is_script) {
+    if (scenario.loop) add(scenario.loop->name);
+  } else {
+    if (has_own_loop(scenario)) add_value(scenario.loop, "loop", names_around_loop(scenario));
+    const yaml::Node root = read_tree(source);
+    if (scenario.model.source && find_path(root, "model.file") != nullptr) {
+      add(scenario.model.source->name);
+    } else if (scenario.model.source && find_path(root, "model.code") != nullptr) {
+      add_value(scenario.model.source, "model.code", {});
+    }
+  }
   for (const std::string& path : source.imported) add(path);
   return files;
 }
 
 std::string place_text(const UserFile& file, std::uint32_t at) {
   const std::string& text = file.code->text();
-  const auto line = std::count(text.begin(), text.begin() + at, '\n') + 1;
+  const auto line = std::count(text.begin(), text.begin() + at, '\n') + file.first_line;
   return fmt::format("{}:{}", std::filesystem::path(file.path).filename().string(), line);
 }
 
@@ -70,11 +88,15 @@ std::optional<Change> edit_files(std::vector<FileEdits> edits, std::string text)
     count += each.edits.size();
     const Edit first = each.edits.front();
     std::string after = edited(before, std::move(each.edits));
-    if (change.files.empty() && text.empty()) {
+    if (change.text.empty() && text.empty()) {
       change.text = fmt::format("{}: {}  ->  {}", place_text(*each.file, first.at.begin),
                                 line_at(before, first.at.begin), line_at(after, first.at.begin));
     }
-    change.files[each.file->path] = std::move(after);
+    if (each.file->key.empty()) {
+      change.files[each.file->path] = std::move(after);
+    } else {
+      change.overrides.push_back({each.file->key, quoted_literal(after)});
+    }
   }
   if (!text.empty()) {
     change.text = std::move(text);
@@ -85,6 +107,7 @@ std::optional<Change> edit_files(std::vector<FileEdits> edits, std::string text)
 }
 
 std::vector<Edit> with_import(const UserCode& code, std::string_view module) {
+  if (code.is_around(module)) return {};
   const Stmt* before = nullptr;
   for (const Stmt* statement : code.body()) {
     if (statement->kind == StmtKind::kImport) {
@@ -96,8 +119,8 @@ std::vector<Edit> with_import(const UserCode& code, std::string_view module) {
     if (is_import(*statement) && stands_alone(code, *statement)) before = statement;
     if (!is_import(*statement) && before != nullptr) break;
   }
-  if (before == nullptr) return {};
-  const std::uint32_t at = lines_of(code, *before, *before).end;
+  if (before == nullptr && !code.has_names_around()) return {};
+  const std::uint32_t at = before == nullptr ? 0 : lines_of(code, *before, *before).end;
   return {{{at, at}, fmt::format("import {}\n", module)}};
 }
 

@@ -12,15 +12,17 @@
 
 namespace tidemark {
 
-/// A file of the user's that a script is made of.
+/// A text of the user's that a program is made of.
 struct UserFile {
-  std::string path;  ///< lexically normal
+  std::string path;      ///< lexically normal
+  std::string key = {};  ///< of the scenario that holds it: "loop"; empty: a file's whole text
+  std::uint32_t first_line = 1;  ///< in the file
   std::unique_ptr<lang::UserCode> code;
 };
 
-/// The files of a script's program: the script itself, as it is before values of constants are put
-/// in, then those that it imports and that lie in no folder of packages, each as the source's edits
-/// have it. Files with syntax errors are left out. Empty: the scenario is no script.
+/// The texts of a program: the script itself, as it is before values of constants are put in; or a
+/// scenario's own loop and its model's text. Then the files that are imported and that lie in no
+/// folder of packages. Each is as the source's edits have it. What has syntax errors is left out.
 std::vector<UserFile> user_files(const ScenarioSource& source, const Scenario& scenario);
 
 /// Edits of one of them.
@@ -34,7 +36,8 @@ std::string place_text(const UserFile& file, std::uint32_t at);
 /// them: "train.py:12: BEFORE  ->  AFTER", and how many more there are.
 std::optional<Change> edit_files(std::vector<FileEdits> edits, std::string text = {});
 
-/// A line at the top of a file, with its imports; empty where it is there already.
+/// A line at the top of a file, with its imports; empty where it is there already, or where the
+/// text is no file's and needs none.
 std::vector<lang::Edit> with_import(const lang::UserCode& code, std::string_view module);
 
 /// A call with the dotted name of what it calls.

@@ -54,6 +54,7 @@ class Reader {
     check_size(sweep);
     try_paths();
     try_devices();
+    try_overrides();
     if (!problems_.empty()) throw InputError(std::move(problems_));
     return std::move(plan_);
   }
@@ -324,6 +325,33 @@ class Reader {
           }
         }
       }
+    }
+  }
+
+  /// Puts what was set into the scenario, so that a path that leads nowhere is told once and at the
+  /// start.
+  void try_overrides() {
+    for (const Override& one : source_.overrides) {
+      if (one.path == "sweep" || one.path.starts_with("sweep.")) {
+        problems_.push_back({{},
+                             fmt::format("--set {}", one.path),
+                             "what is varied stands in the file",
+                             "--set a key that the sweep does not vary, or edit the file"});
+      }
+    }
+    // What a variant brings may be what a path leads to.
+    const bool varies_variant =
+        std::any_of(plan_.axes.begin(), plan_.axes.end(), [](const SweepAxis& axis) {
+          return std::find(axis.paths.begin(), axis.paths.end(), kVariant) != axis.paths.end();
+        });
+    if (!problems_.empty() || varies_variant) return;
+    yaml::Node root = yaml::parse(source_.text);
+    try {
+      apply_variant(root, source_.variant);
+      take_sweep(root);
+      apply_overrides(root, source_.overrides);
+    } catch (const InputError& error) {
+      problems_.insert(problems_.end(), error.problems().begin(), error.problems().end());
     }
   }
 

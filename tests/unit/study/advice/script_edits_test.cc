@@ -381,3 +381,16 @@ TEST_CASE("A Trainer's samples are packed by its collator") {
                   "import transformers\nt = transformers.Trainer(model=m, data_collator=pad)\n"),
             "data_collator=transformers.DataCollatorWithFlattening())\n"));
 }
+
+TEST_CASE("A model is shared among processes before its optimizer takes it, where one runs alone") {
+  const std::string script =
+      "import torch\nnet = torch.nn.Linear(8, 8).cuda()\nopt = torch.optim.SGD(net.parameters())\n"
+      "for x in loader:\n    net(x).sum().backward()\n    opt.step()\n";
+  const std::string text = after("shard", script);
+  CHECK(has(text, "torch.cuda.set_device(int(os.environ[\"LOCAL_RANK\"]))\n"));
+  CHECK(has(text, ".cuda()\nshare_model(net)\nopt = "));
+  CHECK(after("shard", "import torch.distributed as dist\n" + script).empty());
+  std::string pinned = script;
+  pinned.replace(pinned.find(".cuda()"), 7, ".to('cuda:0')");
+  CHECK(after("shard", pinned).empty());
+}

@@ -205,6 +205,22 @@ TEST_CASE("a mistyped device is told before anything runs, with its place") {
   CHECK(problems("  grid: {device: [t4, RTX 3090]}\n") == "none");
 }
 
+TEST_CASE("a setting that leads nowhere is told before anything runs") {
+  const auto refused = [](const std::string& path) {
+    ScenarioSource source = scenario(kGrid);
+    source.overrides = {{path, "3"}};
+    try {
+      parse_sweep(source);
+    } catch (const InputError& error) {
+      return error.problems().front().path + ": " + error.problems().front().message;
+    }
+    return std::string("none");
+  };
+  CHECK(refused("sweep.grid.batch") == "--set sweep.grid.batch: what is varied stands in the file");
+  CHECK(refused("nonsense.key").find("leads nowhere: there is no 'nonsense'") != std::string::npos);
+  CHECK(refused("train.steps") == "none");
+}
+
 TEST_CASE("results are asked by SQL, sorted, grouped, pivoted, and cut to the front") {
   const ScenarioSource source = scenario(kGrid);
   const SweepPlan plan = parse_sweep(source);
