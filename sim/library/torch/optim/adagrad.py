@@ -43,7 +43,7 @@ class Adagrad(_Adaptive):
     def _fused(self, params, grads):
         if any([g.is_sparse for g in grads]):
             raise RuntimeError("`fused` does not support sparse grad or complex param")
-        torch._fused_update_(params, grads)
+        torch._fused_adagrad_(params, grads)
 
     def _many(self, group, params, grads, sums):
         grads = self._decayed(group, params, grads)

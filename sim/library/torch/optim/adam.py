@@ -44,7 +44,7 @@ class Adam(Optimizer):
             max_exp_avg_sqs = largest[0] if amsgrad else []
             if group["fused"]:
                 if params:
-                    torch._fused_update_(params, grads)
+                    torch._fused_adam_(params, grads)
             elif _use_foreach(params, group["foreach"], group["fused"]):
                 self._many(group, params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, steps)
             else:

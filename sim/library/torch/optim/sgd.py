@@ -78,7 +78,7 @@ class SGD(Optimizer):
                 if buffer is None:
                     buffers[i] = self._keep(torch.empty_like(grads[i]))
         if params:
-            torch._fused_update_(params, grads)
+            torch._fused_sgd_(params, grads)
 
     def _one_by_one(self, group, params, grads, buffers):
         for i, param in enumerate(params):

@@ -46,8 +46,21 @@ def _extreme(kind):
     return rule
 
 
+# Operators of lists of tensors that PyTorch 2.11 knows how to share.
+_LISTS = frozenset([
+    "_foreach_abs", "_foreach_abs_", "_foreach_add", "_foreach_add_", "_foreach_addcdiv_", "_foreach_addcmul",
+    "_foreach_addcmul_", "_foreach_clamp_max_", "_foreach_clamp_min_", "_foreach_cos", "_foreach_cos_", "_foreach_div",
+    "_foreach_div_", "_foreach_exp", "_foreach_exp_", "_foreach_lerp_", "_foreach_log", "_foreach_log_", "_foreach_max",
+    "_foreach_maximum_", "_foreach_mul", "_foreach_mul_", "_foreach_neg", "_foreach_neg_", "_foreach_norm", "_foreach_pow",
+    "_foreach_powsum", "_foreach_reciprocal_", "_foreach_sqrt", "_foreach_sqrt_", "_foreach_sub", "_foreach_sub_",
+    "_foreach_zero_", "_fused_adam_",
+])
+
+
 def _by_name(name, op, args, kwargs):
-    if name.startswith("_foreach_") or name in ("_fused_update_", "_amp_unscale_"):
+    if name.startswith(("_foreach_", "_fused_")) and name not in _LISTS:
+        raise NotImplementedError(f"Operator aten.{name}.default does not have a sharding strategy registered.")
+    if name in _LISTS or name == "_amp_unscale_":
         # Lists behind the first go where its entries lie.
         args = tuple([arg if i > 0 and isinstance(arg, list) else _without_terms(arg) for i, arg in enumerate(args)])
         return _list_by_list(op, args, kwargs)
@@ -220,7 +233,7 @@ _ELEMENTWISE = {
     ) for end in ("", "_")],
     "fmax", "fmin", "heaviside", "isneginf", "isposinf", "logaddexp", "logaddexp2", "positive", "rsub", "signbit",
     "true_divide", "gelu", "silu", "masked_fill", "masked_fill_", "eq", "ne", "lt", "le", "gt", "ge",
-    "isnan", "isinf", "isfinite", "where", "_fused_update_", "_amp_unscale_",
+    "isnan", "isinf", "isfinite", "where", "_fused_adam_", "_amp_unscale_",
 }
 _RANDOM = ("normal_", "rand_like", "randn_like", "randint_like", "uniform_", "bernoulli", "bernoulli_")
 _LIKE = ("empty_like", "zeros_like", "ones_like", "full_like")
