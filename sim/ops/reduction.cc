@@ -232,7 +232,9 @@ ScalarType type_of_sum(const Context& c, const Tensor& x) {
 }  // namespace
 
 Tensor sum(Context& c, const Tensor& x, const Dims& dims, bool keepdim) {
-  return reduce(c, x, dims, keepdim, type_of_sum(c, x));
+  // What is traced is one node, whose inner sums autocast does not see.
+  const ScalarType type = c.tracer != nullptr ? x.dtype() : type_of_sum(c, x);
+  return reduce(c, x, dims, keepdim, type);
 }
 
 Tensor reduced_in_place(Context& c, const Tensor& full) {

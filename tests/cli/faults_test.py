@@ -15,8 +15,8 @@ TIDEMARK = ""
 
 # Row of the table, scenario, variant, class, the remedy that undoes it.
 TABLE = [
-    ("in the first forward", "S50", "resnet152 b256", "activations", "smaller-batch"),
-    ("in the first forward", "S50", "resnet152 b128", "activations", "autocast"),
+    ("in the first forward", "S50", "resnet152 b256", "activations", "micro-batch"),
+    ("in the first forward", "S50", "resnet152 b128", "activations", "micro-batch"),
     ("in the first forward, fits", "S50", "resnet18 b256", "healthy", None),
     ("in backward", "S51", "plain", "backward", "checkpoint"),
     ("in backward, mended", "S51", "checkpoint", "healthy", None),

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "sim/lang/builtins/library.h"
+#include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/function_body.h"
 #include "sim/lang/runtime/importer.h"
 #include "sim/lang/syntax/ast.h"
@@ -110,6 +111,9 @@ void add_introspection(Interp& in, Module& module) {
     return interp.evaluate(
         *scene, std::make_shared<const SourceText>(SourceText{"<annotation>", args.text(1)}));
   });
+  // The exception that the innermost running `except` handles; None: there is none.
+  define(in, module, "handled()",
+         [](Interp& interp, Arguments&) { return Evaluator::handled(interp); });
   define(in, module, "is_generator_function(obj)", [](Interp& interp, Arguments& args) {
     const auto* function = args[0].as<Function>();
     if (function != nullptr) make_body_known(interp, *function->code, *function->globals);

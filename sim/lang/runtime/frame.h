@@ -195,6 +195,10 @@ class Evaluator {
   /// Variables of a finished frame: dropped in order, or kept by the frame object if a traceback
   /// has it.
   static void leave(Interp& interp, Frame& frame, std::size_t count);
+  /// What the innermost running `except` handles; None: there is none.
+  static Value handled(const Interp& interp) {
+    return interp.handled_ ? Value(interp.handled_) : Value::none();
+  }
   static bool matches(Interp& interp, const ExceptionObject& exception, const Value& type);
   /// Makes the Cells of a new frame's shared variables.
   static void make_cells(Interp& interp, const Code& code, Value* slots);

@@ -386,7 +386,10 @@ bool is_of_any_object(std::string_view word) {
 /// has it counts; `object` has nothing there.
 Value rare_method(Interp& in, const ClassObject& type, std::string_view word) {
   const BuiltinClasses& c = in.classes();
-  if (&type.builtin_base() == c.object.get()) return {};
+  const ClassObject* built = &type.builtin_base();
+  const bool is_view =
+      built == c.dict_keys.get() || built == c.dict_values.get() || built == c.dict_items.get();
+  if (!is_view && built_in(in, type) == kObject) return {};
   const Value methods = in.import("_methods");
   for (const ClassObject* base : type.mro()) {
     if (base->user_defined || base == c.object.get()) continue;

@@ -157,7 +157,8 @@ class EnumType(type):
             else:
                 body[key[0]] = value = key[1]
             last.append(value)
-        body["__module__"] = module or _tidemark.frame(3).f_globals.get("__name__")
+        caller = _tidemark.frame(3)
+        body["__module__"] = module or (None if caller is None else caller.f_globals.get("__name__")) or __name__
         if qualname is not None:
             body["__qualname__"] = qualname
         return cls.__class__(class_name, (cls,) if type is None else (type, cls), body, boundary=boundary)

@@ -40,7 +40,8 @@ def _getframe(depth=0):
 
 
 def exc_info():
-    return None, None, None
+    error = _tidemark.handled()
+    return (None, None, None) if error is None else (type(error), error, error.__traceback__)
 
 
 float_info = _tidemark.named_tuple(

@@ -51,9 +51,9 @@ _LISTS = frozenset([
     "_foreach_abs", "_foreach_abs_", "_foreach_add", "_foreach_add_", "_foreach_addcdiv_", "_foreach_addcmul",
     "_foreach_addcmul_", "_foreach_clamp_max_", "_foreach_clamp_min_", "_foreach_cos", "_foreach_cos_", "_foreach_div",
     "_foreach_div_", "_foreach_exp", "_foreach_exp_", "_foreach_lerp_", "_foreach_log", "_foreach_log_", "_foreach_max",
-    "_foreach_maximum_", "_foreach_mul", "_foreach_mul_", "_foreach_neg", "_foreach_neg_", "_foreach_norm", "_foreach_pow",
-    "_foreach_powsum", "_foreach_reciprocal_", "_foreach_sqrt", "_foreach_sqrt_", "_foreach_sub", "_foreach_sub_",
-    "_foreach_zero_", "_fused_adam_",
+    "_foreach_maximum_", "_foreach_mul", "_foreach_mul_", "_foreach_neg", "_foreach_neg_", "_foreach_norm",
+    "_foreach_pow", "_foreach_powsum", "_foreach_reciprocal_", "_foreach_sqrt", "_foreach_sqrt_", "_foreach_sub",
+    "_foreach_sub_", "_foreach_zero_", "_fused_adam_",
 ])
 
 
