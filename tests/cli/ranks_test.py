@@ -92,6 +92,28 @@ class Ranks(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("train.py:7:", done.stderr)
 
+    def test_collectives_refuse_tensors_with_gaps_as_nccl_does(self):
+        (self.folder / "gaps.py").write_text("""import torch, torch.distributed as dist
+dist.init_process_group("nccl")
+def gaps(): return torch.zeros(4, 8, device="cuda").t()
+def whole(rows=8): return torch.zeros(rows, 4, device="cuda")
+def last(): return torch.zeros(2, 3, 4, 4, device="cuda").to(memory_format=torch.channels_last)
+for call in (lambda: dist.all_reduce(gaps()), lambda: dist.broadcast(gaps(), 0), lambda: dist.reduce(gaps(), 0),
+             lambda: dist.all_gather_into_tensor(whole(16), gaps()), lambda: dist.all_gather([whole(), whole()], gaps()),
+             lambda: dist.all_to_all_single(gaps(), whole()), lambda: dist.all_to_all_single(whole(), gaps()),
+             lambda: dist.all_to_all([whole(), whole()], [gaps(), gaps()]), lambda: dist.gather(gaps(), [whole(), whole()], 0),
+             lambda: dist.all_reduce(last()), lambda: dist.all_gather([gaps(), gaps()], whole()),
+             lambda: dist.reduce_scatter_tensor(whole(4), gaps()), lambda: dist.scatter(whole(), [gaps(), gaps()], 0),
+             lambda: dist.send(gaps(), 1)):
+    try:
+        call()
+        print("taken")
+    except ValueError as error:
+        print(error)
+""", encoding="utf-8")
+        done = self.tidemark("run", "gaps.py", "--device", "h100", "--world", "2", "--rank", "0")
+        self.assertEqual(done.stdout.splitlines()[:14], ["Tensors must be contiguous"] * 9 + ["taken"] * 5)
+
     def test_every_command_on_scenarios_takes_the_job(self):
         (self.folder / "s.yaml").write_text("schema_version: 1\ndevice: h100\nscript: train.py\nranks: {world: 4, rank: all}\n", encoding="utf-8")
         self.assertIn("rank 3 of 4", self.tidemark("run", "s.yaml").stdout)

@@ -87,6 +87,20 @@ def _compared(self, other, equality=False):
     return self, _taken(other)
 
 
+def _operators(method):
+    """An operator and its reflection, by the method that computes it in a context."""
+
+    def operator(self, other):
+        other = _taken(other)
+        return other if other is NotImplemented else getattr(self, method)(other, getcontext())
+
+    def reflected(self, other):
+        other = _taken(other)
+        return other if other is NotImplemented else getattr(other, method)(self, getcontext())
+
+    return operator, reflected
+
+
 @numbers.Number.register
 class Decimal(Functions):
     __slots__ = ("_sign", "_int", "_exp")
@@ -377,57 +391,15 @@ class Decimal(Functions):
     def _power(self, other, modulo, context):
         return power(self, other, modulo, context)
 
-    def __add__(self, other):
-        other = _taken(other)
-        return other if other is NotImplemented else self._add(other, getcontext())
-
+    __add__ = _operators("_add")[0]
     __radd__ = __add__
-
-    def __sub__(self, other):
-        other = _taken(other)
-        return other if other is NotImplemented else self._subtract(other, getcontext())
-
-    def __rsub__(self, other):
-        other = _taken(other)
-        return other if other is NotImplemented else other._subtract(self, getcontext())
-
-    def __mul__(self, other):
-        other = _taken(other)
-        return other if other is NotImplemented else self._multiply(other, getcontext())
-
+    __sub__, __rsub__ = _operators("_subtract")
+    __mul__ = _operators("_multiply")[0]
     __rmul__ = __mul__
-
-    def __truediv__(self, other):
-        other = _taken(other)
-        return other if other is NotImplemented else self._divide(other, getcontext())
-
-    def __rtruediv__(self, other):
-        other = _taken(other)
-        return other if other is NotImplemented else other._divide(self, getcontext())
-
-    def __floordiv__(self, other):
-        other = _taken(other)
-        return other if other is NotImplemented else self._divide_int(other, getcontext())
-
-    def __rfloordiv__(self, other):
-        other = _taken(other)
-        return other if other is NotImplemented else other._divide_int(self, getcontext())
-
-    def __mod__(self, other):
-        other = _taken(other)
-        return other if other is NotImplemented else self._remainder(other, getcontext())
-
-    def __rmod__(self, other):
-        other = _taken(other)
-        return other if other is NotImplemented else other._remainder(self, getcontext())
-
-    def __divmod__(self, other):
-        other = _taken(other)
-        return other if other is NotImplemented else self._divmod(other, getcontext())
-
-    def __rdivmod__(self, other):
-        other = _taken(other)
-        return other if other is NotImplemented else other._divmod(self, getcontext())
+    __truediv__, __rtruediv__ = _operators("_divide")
+    __floordiv__, __rfloordiv__ = _operators("_divide_int")
+    __mod__, __rmod__ = _operators("_remainder")
+    __divmod__, __rdivmod__ = _operators("_divmod")
 
     def __pow__(self, other, modulo=None):
         other = _taken(other)

@@ -110,30 +110,26 @@ def islice(iterable, /, *args):
     return _sliced(iter(iterable), start.__index__(), None if stop is None else stop.__index__(), step.__index__())
 
 
+def _pass_over(items, count):
+    for _ in range(count):
+        for _ in items:
+            break
+        else:
+            return
+
+
 def _sliced(items, start, stop, step):
-    at, wanted = 0, start
     if stop is not None and start >= stop:
-        while at < stop:
-            for _ in items:
-                break
-            else:
-                return
-            at += 1
-        return
-    for item in items:
-        if at == wanted:
-            yield item
-            wanted += step
-            if stop is not None and wanted >= stop:
-                at += 1
-                while at < stop:  # what lies up to the end is taken as well
-                    for _ in items:
-                        break
-                    else:
-                        return
-                    at += 1
-                return
-        at += 1
+        return _pass_over(items, start)
+    wanted = start
+    for at, item in enumerate(items):
+        if at != wanted:
+            continue
+        yield item
+        wanted += step
+        if stop is not None and wanted >= stop:
+            # What lies up to the end is taken as well.
+            return _pass_over(items, stop - at - 1)
 
 
 def starmap(function, iterable, /):

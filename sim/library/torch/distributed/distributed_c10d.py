@@ -3,6 +3,7 @@ import torch
 import torch._C as _C
 from contextlib import contextmanager
 from torch.distributed._nccl import ProcessGroup, Ranks, Work
+from torch.distributed._tensor_checks import require_contiguous
 from torch.distributed.rendezvous import _job
 
 # One rank of the job runs. What the others do decides over values, never over this one's memory.
@@ -385,8 +386,9 @@ def _is_outside(group, name):
     return False
 
 
-def _run(group, inputs, outputs, async_op):
+def _run(group, inputs, outputs, async_op, dense=()):
     group = _group(group)
+    require_contiguous(group, dense)
     return group._run(inputs, outputs, _is_asynchronous(group, async_op))
 
 
@@ -394,7 +396,7 @@ def _run(group, inputs, outputs, async_op):
 def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op=False):
     if _is_outside(group, "all_reduce") or _is_recorded(group, all_reduce, tensor):
         return None
-    return _run(group, [tensor], [tensor], async_op)
+    return _run(group, [tensor], [tensor], async_op, [tensor])
 
 
 @_exception_logger
@@ -410,7 +412,7 @@ def broadcast(tensor, src=None, group=None, async_op=False, group_src=None):
     if _is_outside(group, "broadcast"):
         return None
     _index_in(_group(group), src, group_src)
-    return _run(group, [tensor], [tensor], async_op)
+    return _run(group, [tensor], [tensor], async_op, [tensor])
 
 
 @_exception_logger
@@ -418,7 +420,7 @@ def reduce(tensor, dst=None, op=ReduceOp.SUM, group=None, async_op=False, group_
     if _is_outside(group, "reduce"):
         return None
     _index_in(_group(group), dst, group_dst)
-    return _run(group, [tensor], [tensor], async_op)
+    return _run(group, [tensor], [tensor], async_op, [tensor])
 
 
 @_exception_logger
@@ -426,6 +428,7 @@ def all_gather(tensor_list, tensor, group=None, async_op=False):
     if _is_outside(group, "all_gather"):
         return None
     group = _group(group)
+    require_contiguous(group, [tensor])
     return group.allgather(tensor_list, tensor, _is_asynchronous(group, async_op))
 
 
@@ -439,7 +442,7 @@ def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=Fal
         raise ValueError("output tensor size must be equal to world_size times input tensor size")
     if _is_recorded(group, all_gather_into_tensor, input_tensor, output_tensor):
         return None
-    return _run(group, [input_tensor], [output_tensor], async_op)
+    return _run(group, [input_tensor], [output_tensor], async_op, [input_tensor, output_tensor])
 
 
 @_exception_logger
@@ -472,7 +475,7 @@ def gather(tensor, gather_list=None, dst=None, group=None, async_op=False, group
         return None
     group = _group(group)
     receives = _check_list("gather", group, gather_list, _index_in(group, dst, group_dst))
-    return _run(group, [tensor], gather_list if receives else [], async_op)
+    return _run(group, [tensor], gather_list if receives else [], async_op, [tensor])
 
 
 @_exception_logger
@@ -498,7 +501,7 @@ def _check_list(name, group, tensors, root):
 def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False):
     if _is_outside(group, "all_to_all"):
         return None
-    return _run(group, input_tensor_list, output_tensor_list, async_op)
+    return _run(group, input_tensor_list, output_tensor_list, async_op, [*output_tensor_list, *input_tensor_list])
 
 
 @_exception_logger
@@ -510,7 +513,7 @@ def all_to_all_single(
     for sizes, tensor in ((output_split_sizes, output), (input_split_sizes, input)):
         if sizes and sum(sizes) != tensor.size(0):
             raise RuntimeError("Split sizes doesn't match total dim 0 size")
-    return _run(group, [input], [output], async_op)
+    return _run(group, [input], [output], async_op, [input, output])
 
 
 @_exception_logger
