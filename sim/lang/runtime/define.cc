@@ -152,6 +152,8 @@ void close_subclass(Interp& in, ClassObject& type) {
       type.allocate = make_finalized;
       return;
     }
+    // A host's object that runs __del__ when it goes.
+    if (type.lookup(in.intern("(finalizes)")) != nullptr) return;
     type.construct = [](Interp& interp, ClassObject& own, CallArgs&) -> Value {
       interp.refuse(
           fmt::format("'{}' defines __del__, which is not supported", interp.text(own.name())));

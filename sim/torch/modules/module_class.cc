@@ -160,6 +160,7 @@ void add_module_class(Session& session, lang::Module& torch_c) {
   base->allocate = [](Interp& in, Ref<lang::ClassObject> type) -> Ref<lang::Instance> {
     return make_ref<ModuleObject>(session_of(in), std::move(type));
   };
+  base->attrs.set(interp.intern("(finalizes)"), Value::boolean(true));
   const auto method = [&](std::string_view signature, lang::HostFunction body) {
     base->attrs.set(interp.intern(lang::function_name(signature)),
                     interp.function(signature, std::move(body)));

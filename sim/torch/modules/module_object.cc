@@ -16,7 +16,28 @@ using lang::Interp;
 using lang::Name;
 using lang::Value;
 
+/// Its class defines __del__, which runs before the program's next step, with another object that
+/// has all that this one had.
+void ModuleObject::finalize() {
+  const auto stands_for = make_ref<ModuleObject>(session_, Ref<lang::ClassObject>(&type()));
+  stands_for->is_finalized_ = true;
+  for (const lang::AttrMap::Entry& entry : attrs().entries())
+    stands_for->set_own(entry.name, entry.value);
+  stands_for->parameters = std::move(parameters);
+  stands_for->buffers = std::move(buffers);
+  stands_for->modules = std::move(modules);
+  stands_for->not_persistent = not_persistent;
+  stands_for->pre_hooks = pre_hooks;
+  stands_for->post_hooks = post_hooks;
+  stands_for->backward_hooks = backward_hooks;
+  stands_for->initialised = initialised;
+  session_.interp.finalize_soon(lang::Value(stands_for));
+}
+
 ModuleObject::~ModuleObject() {
+  if (!is_finalized_ && type().user_defined && !session_.interp.is_ending() &&
+      type().lookup(lang::known(lang::name::kDel)) != nullptr)
+    finalize();
   // An instance's own attributes go with its dict, in the order of its creation: the tables of a
   // module come first.
   parameters.clear(heap());

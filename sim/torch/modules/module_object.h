@@ -43,12 +43,14 @@ class ModuleObject final : public lang::HostObject {
   bool initialised = false;
 
  private:
+  void finalize();
   void name_tree(const std::string& path, bool is_root);
   lang::Value run_forward(lang::Interp& interp, lang::CallArgs& args);
   lang::Value run_call(lang::Interp& interp, lang::CallArgs& args);
   lang::Value call_with_hooks(lang::Interp& interp, lang::CallArgs& args);
 
   Session& session_;
+  bool is_finalized_ = false;  ///< stands for one that is gone, in its __del__
   std::uint32_t label_ = 0;  ///< its path from the module that was called first; 0: not known
 };
 

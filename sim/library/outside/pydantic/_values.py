@@ -428,7 +428,7 @@ def rule_of(kind, resolve, config):
     if kind is Any:
         return _anything
     origin, args = get_origin(kind), get_args(kind)
-    if origin is None:
+    if origin is None or not args:
         return _plain_rule(kind, config)
     if origin is Annotated:
         return annotated_rule(of(args[0]), args[1:])
