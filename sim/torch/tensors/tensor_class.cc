@@ -570,7 +570,18 @@ void add_tensor_class(Session& session) {
   add_grad_nodes(session);
   add_tensor_hooks(session);
   add_copies(session);
-  session.tensor_class->construct = [](Interp& in, lang::ClassObject&, lang::CallArgs& args) {
+  session.tensor_class->attrs.set(interp.intern("(open)"), Value::boolean(true));
+  session.tensor_class->construct = [](Interp& in, lang::ClassObject& type, lang::CallArgs& args) {
+    // torch.Tensor.__new__ = function
+    if (const Value* own = type.attrs.find(lang::known(lang::name::kNew));
+        own != nullptr && own->as<lang::Function>() != nullptr) {
+      std::vector<Value> values{Value(Ref<lang::ClassObject>(&type))};
+      values.insert(values.end(), args.values, args.values + args.total());
+      lang::CallArgs given = args;
+      given.values = values.data();
+      ++given.positional;
+      return in.call(Value(*own), given);
+    }
     return in.call(in.get_attr(in.import("torch"), in.intern("_legacy_tensor")), args);
   };
   session.parameter_class =
