@@ -38,8 +38,8 @@ Tensor view_as_type(const Tensor& self, ScalarType type) {
     offset *= ratio;
   } else if (from < to) {
     const std::int64_t ratio = to / from;
-    require(sizes.back() % ratio == 0,
-            fmt::format("self.size(-1) must be divisible by {}", ratio), but_got(sizes.back()));
+    require(sizes.back() % ratio == 0, fmt::format("self.size(-1) must be divisible by {}", ratio),
+            but_got(sizes.back()));
     require(offset % ratio == 0,
             fmt::format("self.storage_offset() must be divisible by {}", ratio), but_got(offset));
     for (std::size_t i = 0; i + 1 < strides.size(); ++i) {

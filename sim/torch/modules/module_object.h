@@ -58,8 +58,8 @@ class ModuleObject final : public lang::HostObject {
 
   Session& session_;
   lang::Value own_parameters_;  ///< Empty where there is none
-  bool is_finalized_ = false;  ///< stands for one that is gone, in its __del__
-  std::uint32_t label_ = 0;  ///< its path from the module that was called first; 0: not known
+  bool is_finalized_ = false;   ///< stands for one that is gone, in its __del__
+  std::uint32_t label_ = 0;     ///< its path from the module that was called first; 0: not known
 };
 
 /// Adds torch._C.ModuleBase, from which the library's nn.Module is made.

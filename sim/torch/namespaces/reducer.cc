@@ -112,20 +112,19 @@ void fill_reducer(Session& session, lang::Module& module) {
     return Value::none();
   });
   // -1: no backward pass runs.
-  add("_current_graph_task_id()", [s, passes = std::make_shared<std::int64_t>(0)](
-                                      Interp&, Arguments&) {
-    RunningPass* pass = running_pass(s->c.thread());
-    if (pass == nullptr) return Value::integer(-1);
-    if (pass->number == 0) pass->number = ++*passes;
-    return Value::integer(pass->number);
-  });
+  add("_current_graph_task_id()",
+      [s, passes = std::make_shared<std::int64_t>(0)](Interp&, Arguments&) {
+        RunningPass* pass = running_pass(s->c.thread());
+        if (pass == nullptr) return Value::integer(-1);
+        if (pass->number == 0) pass->number = ++*passes;
+        return Value::integer(pass->number);
+      });
   add("_will_engine_execute_node(node)", [s](Interp& in, Arguments& a) {
     const auto* node = a[0].as<GradNodeObject>();
     if (node == nullptr) in.type_error("_will_engine_execute_node expects an grad_fn");
     RunningPass* pass = running_pass(s->c.thread());
     if (pass == nullptr) {
-      in.runtime_error(
-          "_get_should_execute_nodes should only be called during the backward pass");
+      in.runtime_error("_get_should_execute_nodes should only be called during the backward pass");
     }
     return Value::boolean(pass->runs(*node->node));
   });

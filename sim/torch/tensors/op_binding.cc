@@ -148,14 +148,13 @@ Value BoundOp::call_into(CallArgs& args, const Value& out) {
   }
   CallArgs rest{values.data(), args.positional, keywords.data(), keywords.size(), false};
   const auto* target = out.as<TensorObject>();
-  using Joins = ops::Tensor (*)(ops::Context&, const ops::TensorList&, std::int64_t,
-                                const ops::Tensor&);
-  const Joins joins = name_ == "stack"                        ? &ops::stack_into
-                      : name_ == "cat" || name_ == "concat" ||
-                              name_ == "concatenate"           ? &ops::cat_into
-                                                               : nullptr;
-  if (!out.is_none() &&
-      (target == nullptr || (joins == nullptr && !ops::takes_out(name_)))) {
+  using Joins =
+      ops::Tensor (*)(ops::Context&, const ops::TensorList&, std::int64_t, const ops::Tensor&);
+  const Joins joins = name_ == "stack" ? &ops::stack_into
+                      : name_ == "cat" || name_ == "concat" || name_ == "concatenate"
+                          ? &ops::cat_into
+                          : nullptr;
+  if (!out.is_none() && (target == nullptr || (joins == nullptr && !ops::takes_out(name_)))) {
     session_.interp.refuse(fmt::format("{}(..., out=...) is not modelled", name_),
                            "assign what it returns");
   }

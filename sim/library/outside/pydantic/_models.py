@@ -42,14 +42,20 @@ class ModelMetaclass(type):
                 plain[key] = value
             elif isinstance(value, ModelPrivateAttr):
                 private[key] = value
-            elif key.startswith("_") and not callable(value) and not isinstance(value, (property, classmethod, staticmethod, Checker)):
+            elif (
+                key.startswith("_")
+                and not callable(value)
+                and not isinstance(value, (property, classmethod, staticmethod, Checker))
+            ):
                 private[key] = ModelPrivateAttr(value)
             elif key in texts and not _is_class_variable(texts[key]):
                 own[key] = value
             elif isinstance(value, FieldInfo):
                 raise PydanticUserError(
-                    f"Field '{key}' defined on a base class was overridden by a non-annotated attribute. All field definitions, "
-                    "including overrides, require a type annotation.", code="model-field-overridden",
+                    f"Field '{key}' defined on a base class was overridden by a non-annotated attribute. "
+                    "All field definitions, "
+                    "including overrides, require a type annotation.",
+                    code="model-field-overridden",
                 )
             else:
                 plain[key] = value
@@ -80,7 +86,11 @@ class ModelMetaclass(type):
                 fields[key] = field
         privates.update(private)
         cls.__pydantic_fields__, cls.__private_attributes__ = fields, privates
-        cls.__pydantic_checkers__, cls.__pydantic_serializers__, cls.__pydantic_computed__ = checkers, serializers, computed
+        cls.__pydantic_checkers__, cls.__pydantic_serializers__, cls.__pydantic_computed__ = (
+            checkers,
+            serializers,
+            computed,
+        )
         cls.__pydantic_rules__, cls.__pydantic_scope__ = None, dict(namespace.get("__pydantic_scope__", {}))
         cls.__class_vars__ = {key for key, text in texts.items() if _is_class_variable(text)}
         for key, value in list(privates.items()):
@@ -132,7 +142,8 @@ def _settle(cls):
             cls.__pydantic_rules__ = None
             raise PydanticUserError(
                 f"`{cls.__name__}` is not fully defined; you should define {str(error).split(chr(39))[1]!r}, then call "
-                f"`{cls.__name__}.model_rebuild()`.", code="class-not-fully-defined",
+                f"`{cls.__name__}.model_rebuild()`.",
+                code="class-not-fully-defined",
             ) from None
         if isinstance(kind, TypeVar) and kind.__name__ in scope:
             kind = scope[kind.__name__]
@@ -199,7 +210,9 @@ def _read(cls, data, ask):
             continue
         else:
             value = field.get_default(call_default_factory=True)
-            asked = field.validate_default if field.validate_default is not None else config.get("validate_default", False)
+            asked = (
+                field.validate_default if field.validate_default is not None else config.get("validate_default", False)
+            )
             if not asked:
                 values[name] = value
                 continue
@@ -272,7 +285,11 @@ def _place(cls, instance, values, extra, given, context=None):
     state.update(values)
     object.__setattr__(instance, "__pydantic_fields_set__", given)
     object.__setattr__(instance, "__pydantic_extra__", extra)
-    private = {name: p.get_default() for name, p in cls.__private_attributes__.items() if p.default is not PydanticUndefined or p.default_factory}
+    private = {
+        name: p.get_default()
+        for name, p in cls.__private_attributes__.items()
+        if p.default is not PydanticUndefined or p.default_factory
+    }
     object.__setattr__(instance, "__pydantic_private__", private)
     instance.model_post_init(context)
 
@@ -303,7 +320,11 @@ class BaseModel(metaclass=ModelMetaclass):
                 value = fields_of(value)
             if ask.strict and not isinstance(value, dict):
                 raise Misfit([Fault("model_type", value, f"Input should be an instance of {cls.__name__}")])
-            return _fill(cls, value, Ask(False, ValidationInfo(context=ask.info.context))) if not _own_init(cls) else _called(cls, value)
+            return (
+                _fill(cls, value, Ask(False, ValidationInfo(context=ask.info.context)))
+                if not _own_init(cls)
+                else _called(cls, value)
+            )
 
         return check
 
@@ -311,7 +332,8 @@ class BaseModel(metaclass=ModelMetaclass):
         cls = type(self)
         if name in cls.__class_vars__:
             raise AttributeError(
-                f"{name!r} is a ClassVar of `{cls.__name__}` and cannot be set on an instance. If you want to set a value on "
+                f"{name!r} is a ClassVar of `{cls.__name__}` and cannot be set on an instance. "
+                "If you want to set a value on "
                 f"the class, use `{cls.__name__}.{name} = value`."
             )
         if name.startswith("_"):
@@ -368,8 +390,10 @@ class BaseModel(metaclass=ModelMetaclass):
         if not isinstance(other, BaseModel):
             return NotImplemented
         return (
-            type(self) is type(other) and fields_of(self) == fields_of(other)
-            and self.__pydantic_private__ == other.__pydantic_private__ and self.__pydantic_extra__ == other.__pydantic_extra__
+            type(self) is type(other)
+            and fields_of(self) == fields_of(other)
+            and self.__pydantic_private__ == other.__pydantic_private__
+            and self.__pydantic_extra__ == other.__pydantic_extra__
         )
 
     def __hash__(self):
@@ -408,9 +432,16 @@ class BaseModel(metaclass=ModelMetaclass):
 
     def __class_getitem__(cls, items):
         items = items if isinstance(items, tuple) else (items,)
-        names = [each.__name__ for base in getattr(cls, "__orig_bases__", ()) for each in get_args(base) if isinstance(each, TypeVar)]
+        names = [
+            each.__name__
+            for base in getattr(cls, "__orig_bases__", ())
+            for each in get_args(base)
+            if isinstance(each, TypeVar)
+        ]
         title = f"{cls.__name__}[{', '.join([getattr(each, '__name__', repr(each)) for each in items])}]"
-        return ModelMetaclass(title, (cls,), {"__module__": cls.__module__, "__pydantic_scope__": dict(zip(names, items))})
+        return ModelMetaclass(
+            title, (cls,), {"__module__": cls.__module__, "__pydantic_scope__": dict(zip(names, items))}
+        )
 
     @property
     def model_fields_set(self):
@@ -474,7 +505,9 @@ class BaseModel(metaclass=ModelMetaclass):
 
     def model_dump_json(self, *, indent=None, ensure_ascii=False, **options):
         separators = (",", ":") if indent is None else None
-        return json.dumps(dumped(self, "json", options), indent=indent, separators=separators, ensure_ascii=ensure_ascii)
+        return json.dumps(
+            dumped(self, "json", options), indent=indent, separators=separators, ensure_ascii=ensure_ascii
+        )
 
     dict = model_dump
     json = model_dump_json
@@ -532,15 +565,23 @@ class RootModel(BaseModel, Generic[TypeVar("RootModelRootType")]):
 
     @classmethod
     def __class_getitem__(cls, item):
-        return ModelMetaclass(f"RootModel[{getattr(item, '__name__', item)}]", (cls,), {
-            "__module__": cls.__module__, "__annotations__": {"root": "Root"}, "__pydantic_scope__": {"Root": item},
-        })
+        return ModelMetaclass(
+            f"RootModel[{getattr(item, '__name__', item)}]",
+            (cls,),
+            {
+                "__module__": cls.__module__,
+                "__annotations__": {"root": "Root"},
+                "__pydantic_scope__": {"Root": item},
+            },
+        )
 
     def model_dump(self, *, mode="python", **options):
         return dumped(self.root, mode, options)
 
 
-def create_model(model_name, /, *, __config__=None, __doc__=None, __base__=None, __module__=None, __validators__=None, **fields):
+def create_model(
+    model_name, /, *, __config__=None, __doc__=None, __base__=None, __module__=None, __validators__=None, **fields
+):
     """A model of fields that are given as name=(type, default)."""
     bases = __base__ if isinstance(__base__, tuple) else (__base__ or BaseModel,)
     scope, texts, namespace = {}, {}, {"__module__": __module__ or __name__, "__doc__": __doc__}

@@ -71,7 +71,9 @@ def conint(*, strict=None, gt=None, ge=None, lt=None, le=None, multiple_of=None)
 
 
 def confloat(*, strict=None, gt=None, ge=None, lt=None, le=None, multiple_of=None, allow_inf_nan=None):
-    return _ruled(float, strict=strict, gt=gt, ge=ge, lt=lt, le=le, multiple_of=multiple_of, allow_inf_nan=allow_inf_nan)
+    return _ruled(
+        float, strict=strict, gt=gt, ge=ge, lt=lt, le=le, multiple_of=multiple_of, allow_inf_nan=allow_inf_nan
+    )
 
 
 def constr(*, strict=None, min_length=None, max_length=None, pattern=None):

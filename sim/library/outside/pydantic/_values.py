@@ -10,7 +10,16 @@ import re
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic._errors import Fault, Misfit, PydanticSchemaGenerationError, ValidationError, fail
-from pydantic._types import AfterValidator, BeforeValidator, IsInstance, Place, PlainValidator, SecretStr, Skip, WrapValidator
+from pydantic._types import (
+    AfterValidator,
+    BeforeValidator,
+    IsInstance,
+    Place,
+    PlainValidator,
+    SecretStr,
+    Skip,
+    WrapValidator,
+)
 from pydantic.fields import FieldInfo
 
 _TRUE = ("1", "on", "t", "true", "y", "yes")
@@ -199,7 +208,8 @@ def _tuple(items, rest):
         if rest is not None:
             return tuple(gather([(i, lambda each=each: rest(each, ask)) for i, each in enumerate(value)]))
         if len(value) > len(items):
-            what = f"Tuple should have at most {len(items)} item{'' if len(items) == 1 else 's'} after validation, not {len(value)}"
+            count = f"{len(items)} item{'' if len(items) == 1 else 's'}"
+            what = f"Tuple should have at most {count} after validation, not {len(value)}"
             fail("too_long", value, what)
         faults = [Fault("missing", value, None, (i,)) for i in range(len(value), len(items))]
         if faults:
@@ -253,7 +263,9 @@ def _enumeration(kind, use_values):
     def check(value, ask):
         if not isinstance(value, kind):
             if ask.strict:
-                fail("is_instance_of", value, f"Input should be an instance of {kind.__name__}", {"class": kind.__name__})
+                fail(
+                    "is_instance_of", value, f"Input should be an instance of {kind.__name__}", {"class": kind.__name__}
+                )
             try:
                 value = kind(value)
             except ValueError:
@@ -266,7 +278,12 @@ def _enumeration(kind, use_values):
 def _instance(kind):
     def check(value, ask):
         if not isinstance(value, kind):
-            fail("is_instance_of", value, f"Input should be an instance of {kind.__qualname__}", {"class": kind.__qualname__})
+            fail(
+                "is_instance_of",
+                value,
+                f"Input should be an instance of {kind.__qualname__}",
+                {"class": kind.__qualname__},
+            )
         return value
 
     return check
@@ -314,9 +331,11 @@ def _union(kinds, rules):
             try:
                 return rule(value, ask)
             except Misfit as misfit:
-                faults += misfit.faults if len(kinds) == 2 and type(None) in kinds else [
-                    fault.under(_label(kind)) for fault in misfit.faults
-                ]
+                faults += (
+                    misfit.faults
+                    if len(kinds) == 2 and type(None) in kinds
+                    else [fault.under(_label(kind)) for fault in misfit.faults]
+                )
         raise Misfit(faults)
 
     return check
@@ -354,7 +373,12 @@ def _bounded(rule, rules):
             if name in rules and wrong(len(made), rules[name]):
                 count = f"{rules[name]} {unit}{'' if rules[name] == 1 else 's'}"
                 tail = "" if text else f" after validation, not {len(made)}"
-                fail("string_" + kind if text else kind, value, f"{what} should have {words} {count}{tail}", {name: rules[name]})
+                fail(
+                    "string_" + kind if text else kind,
+                    value,
+                    f"{what} should have {words} {count}{tail}",
+                    {name: rules[name]},
+                )
         if "pattern" in rules and not re.search(rules["pattern"], made):
             message = f"String should match pattern '{rules['pattern']}'"
             fail("string_pattern_mismatch", value, message, {"pattern": rules["pattern"]})
@@ -391,8 +415,17 @@ def _place(rule, what):
 
 
 _PLAIN = {
-    bool: _boolean, int: _integer, float: _number, str: _text, bytes: _bytes, type(None): _nothing, None: _nothing,
-    object: _anything, pathlib.Path: _path, pathlib.PurePath: _path, SecretStr: _secret,
+    bool: _boolean,
+    int: _integer,
+    float: _number,
+    str: _text,
+    bytes: _bytes,
+    type(None): _nothing,
+    None: _nothing,
+    object: _anything,
+    pathlib.Path: _path,
+    pathlib.PurePath: _path,
+    SecretStr: _secret,
 }
 
 
@@ -400,7 +433,9 @@ def annotated_rule(rule, extras):
     """A rule with what Annotated says beside the type, in order."""
     for extra in extras:
         if isinstance(extra, FieldInfo):
-            rule = _bounded(annotated_rule(rule, extra.metadata), extra.rules) if extra.rules or extra.metadata else rule
+            rule = (
+                _bounded(annotated_rule(rule, extra.metadata), extra.rules) if extra.rules or extra.metadata else rule
+            )
         elif isinstance(extra, (BeforeValidator, AfterValidator, PlainValidator, WrapValidator)):
             rule = _marked(rule, extra)
         elif isinstance(extra, Skip):
@@ -447,7 +482,11 @@ def rule_of(kind, resolve, config):
     name = _shown(origin)
     if origin is type:
         return _subclass(args[0])
-    if isinstance(origin, type) and issubclass(origin, dict) or name in ("Mapping", "MutableMapping", "DefaultDict", "OrderedDict"):
+    if (
+        isinstance(origin, type)
+        and issubclass(origin, dict)
+        or name in ("Mapping", "MutableMapping", "DefaultDict", "OrderedDict")
+    ):
         made = origin if isinstance(origin, type) and issubclass(origin, dict) else dict
         return _mapping(of(args[0]), of(args[1]), made)
     if name in ("Callable",):
@@ -477,8 +516,10 @@ def _plain_rule(kind, config):
             return _subclass(None)
         if not config.get("arbitrary_types_allowed", False):
             raise PydanticSchemaGenerationError(
-                f"Unable to generate pydantic-core schema for {kind}. Set `arbitrary_types_allowed=True` in the model_config "
-                "to ignore this error.", code="schema-for-unknown-type",
+                f"Unable to generate pydantic-core schema for {kind}. "
+                "Set `arbitrary_types_allowed=True` in the model_config "
+                "to ignore this error.",
+                code="schema-for-unknown-type",
             )
         return _instance(kind)
     name = getattr(kind, "_name", None)

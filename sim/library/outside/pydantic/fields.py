@@ -40,7 +40,14 @@ class FieldInfo:
         self.json_schema_extra = options.pop("json_schema_extra", None)
         self.rules = {name: options.pop(name) for name in _RULES if options.get(name) is not None}
         self.metadata = []
-        for name in ("alias_priority", "union_mode", "coerce_numbers_to_str", "init_var", "field_title_generator", *_RULES):
+        for name in (
+            "alias_priority",
+            "union_mode",
+            "coerce_numbers_to_str",
+            "init_var",
+            "field_title_generator",
+            *_RULES,
+        ):
             options.pop(name, None)
         if options:  # names that Field does not know go to the schema
             self.json_schema_extra = dict(self.json_schema_extra or {}, **options)
@@ -69,7 +76,10 @@ class FieldInfo:
         return made
 
     def __repr__(self):
-        parts = [f"annotation={getattr(self.annotation, '__name__', self.annotation)}", f"required={self.is_required()}"]
+        parts = [
+            f"annotation={getattr(self.annotation, '__name__', self.annotation)}",
+            f"required={self.is_required()}",
+        ]
         if self.default is not PydanticUndefined:
             parts.append(f"default={self.default!r}")
         return f"FieldInfo({', '.join(parts)})"
