@@ -155,6 +155,13 @@ constexpr lang::PropertyRow kProperties[] = {
        return Value::integer(tensor->version ? std::int64_t{tensor->version->value} : 0);
      },
      nullptr},
+    {"_base",  // of a view: what it looks at
+     [](Interp& interp, const Value& v) {
+       const Tensor& tensor = tensor_of(interp, v);
+       return tensor->view_base ? self_of(interp, v).session().wrap(Tensor(tensor->view_base))
+                                : Value::none();
+     },
+     nullptr},
     {"is_sparse",
      [](Interp& interp, const Value& v) {
        return Value::boolean(tensor_of(interp, v).is_sparse());
