@@ -200,7 +200,7 @@ TensorList call_function(Context& c, Node& node, TensorList inputs, GradientRule
     grads = ops::run_backward_function(c, node, inputs);
   }
   validate_outputs(c, node, grads);
-  for (const auto& hook : node.post_hooks) hook();
+  for (const auto& hook : node.post_hooks) hook(grads, held);
   return grads;
 }
 

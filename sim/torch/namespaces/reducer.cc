@@ -27,13 +27,14 @@ class AccumulatorObject final : public lang::HostObject {
       : HostObject(session.interp.heap(), std::move(type), kAccumulatorKind),
         node_(ops::gradient_edge(session.c, leaf).node),
         self_(std::make_shared<AccumulatorObject*>(this)) {
-    node_->post_hooks.emplace_back([&session, self = self_, owner, index] {
-      if (*self == nullptr) return;
-      Interp& interp = session.interp;
-      const Value hook =
-          interp.get_attr(Value(Ref<lang::Object>(owner)), interp.intern("autograd_hook"));
-      interp.call(hook, {Value::integer(index)});
-    });
+    node_->post_hooks.emplace_back(
+        [&session, self = self_, owner, index](ops::TensorList&, const ops::TensorList&) {
+          if (*self == nullptr) return;
+          Interp& interp = session.interp;
+          const Value hook =
+              interp.get_attr(Value(Ref<lang::Object>(owner)), interp.intern("autograd_hook"));
+          interp.call(hook, {Value::integer(index)});
+        });
   }
   ~AccumulatorObject() override { *self_ = nullptr; }
   static bool is(const lang::Object& o) { return o.host_kind() == kAccumulatorKind; }
