@@ -19,7 +19,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 SETTING = ["--device", "h100-sxm-80gb", "--set", "pytorch=2.11", "--set", "backends.cudnn_sdp=false"]
-LIBRARIES = ("transformers", "torchvision", "timm", "peft", "diffusers", "lightning", "accelerate", "einops", "deepspeed")
+LIBRARIES = ("transformers", "torchvision", "timm", "peft", "diffusers", "lightning", "accelerate", "einops", "deepspeed", "megatron")
 
 
 def rows(text):
