@@ -200,9 +200,11 @@ def get_global_rank(group, group_rank):
 
 def get_group_rank(group, global_rank):
     ranks = _group(group)._ranks
-    if global_rank not in ranks:
-        raise ValueError(f"Global rank {global_rank} is not part of group {group}")
-    return global_rank if isinstance(ranks, range) else ranks.index(global_rank)
+    # Each is compared by itself: what is in the same place for all parts none.
+    for i in [global_rank] if isinstance(ranks, range) and global_rank in ranks else range(len(ranks)):
+        if ranks[i] == global_rank:
+            return i
+    raise ValueError(f"Global rank {global_rank} is not part of group {group}")
 
 
 def get_pg_count():
@@ -365,7 +367,6 @@ def _coalescing_manager(group=None, device=None, async_ops=False):
             for op in op_list:
                 inputs.append(op.tensor)
                 outputs.append(op.dst_tensor)
-            # That of gathers is called without the options that say whether somebody waits.
             work = group._run(inputs, outputs, async_ops or op_list[0].op is all_gather_into_tensor, is_list=True)
     if device:
         work = group._end_coalescing(device)
