@@ -61,9 +61,8 @@ std::string fit_layouts_text(const std::vector<LayoutProbe>& layouts, const FitO
     out = good(fmt::format("{} fit", gpus(best->layout.world)), style) + headroom +
           fmt::format(": {} needs the least.\n", layout_name(best->layout));
   }
-  Table table({Align::kRight, Align::kLeft, Align::kLeft, Align::kRight, Align::kRight,
-               Align::kLeft},
-              2);
+  Table table(
+      {Align::kRight, Align::kLeft, Align::kLeft, Align::kRight, Align::kRight, Align::kLeft}, 2);
   table.add({"GPUs", "layout", "", "peak reserved", "stays free", ""});
   for (const LayoutProbe& one : layouts) {
     const bool failed = !one.probe.error.empty();
@@ -72,8 +71,9 @@ std::string fit_layouts_text(const std::vector<LayoutProbe>& layouts, const FitO
                failed ? "" : human_bytes(one.probe.spare), one.probe.error});
   }
   out += table.text(style.width);
-  out += "Each layout has the scenario's batch on each of its shards; figures are of its worst "
-         "rank.\n";
+  out +=
+      "Each layout has the scenario's batch on each of its shards; figures are of its worst "
+      "rank.\n";
   const std::string basis = assumptions_text(basis_of(layouts), style);
   if (!basis.empty()) out += "\n" + basis;
   return out;

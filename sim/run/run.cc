@@ -212,10 +212,7 @@ RunResult run_way(const Scenario& scenario, const RunOptions& options,
   if (const auto asked = as_asked(scenario, source.allocator_conf()))
     return run_way(*asked, options, assume, alike);
   const auto own = static_cast<std::size_t>(scenario.rank ? scenario.rank->local() : 0);
-  const bool is_by_device = alike != nullptr && simulator.users(own) > 1;
-  // Of a large job all ranks are to be told, each by one that asks for the same.
-  const bool is_large = scenario.rank && scenario.rank->world > kMostUnasked;
-  if (is_by_device && !is_large) part_by_device(*alike);
+  if (alike != nullptr && simulator.users(own) > 1) part_by_device(*alike);
   RunResult result = simulator.finish();
   if (scenario.rank) keep_own(result, own);
   result.program = std::move(program);
@@ -225,15 +222,6 @@ RunResult run_way(const Scenario& scenario, const RunOptions& options,
   result.own_files = own_modules(*files, scenario.packages);
   result.took_default_pytorch = !scenario.names_pytorch;
   static_cast<RunBasis&>(result) = basis_of(source, scenario);
-  if (is_by_device && is_large) {
-    result.notes.push_back(
-        {{},
-         0,
-         0,
-         "ranks with another LOCAL_RANK ask for the same, and may give back in another order what "
-         "several streams use; --rank tells of one alone",
-         1});
-  }
   note_unused(assume, result);
   return result;
 }

@@ -84,10 +84,8 @@ std::vector<LayoutProbe> fit_layouts(const ScenarioSource& source, const FitOpti
   }
   if (!probes.front().probe.error.empty() &&
       std::ranges::all_of(probes, [](const auto& one) { return !one.probe.error.empty(); })) {
-    throw InputError(Problem{{},
-                             "--over gpus",
-                             probes.front().probe.error,
-                             "run it with `tidemark run` to see where"});
+    throw InputError(Problem{
+        {}, "--over gpus", probes.front().probe.error, "run it with `tidemark run` to see where"});
   }
   return probes;
 }

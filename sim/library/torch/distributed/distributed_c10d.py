@@ -200,7 +200,6 @@ def get_global_rank(group, group_rank):
 
 def get_group_rank(group, global_rank):
     ranks = _group(group)._ranks
-    # Each is compared by itself: what is in the same place for all parts none.
     for i in [global_rank] if isinstance(ranks, range) and global_rank in ranks else range(len(ranks)):
         if ranks[i] == global_rank:
             return i

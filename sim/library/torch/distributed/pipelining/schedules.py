@@ -15,8 +15,7 @@ def _batch_p2p(ops):
 
 
 def _sorted_batch_p2p(ops):
-    """by the rank they go to or come from: the works of each. Its place in the group is the same for all pipelines, which
-    are in ascending order"""
+    """by the rank they go to or come from: the works of each. Its place in the group is the same for all pipelines"""
     by_peer = {}
     for op in ops:
         by_peer.setdefault(op.group_peer, []).append(op)
