@@ -9,6 +9,7 @@
     overlay        TIMELINE TIMELINE    two runs over each other, by step
     waterfall      TIMELINE             where the peak comes from, category by category, up to the device
     compare        TIMELINE...          panels on one scale (compare.py)
+    ranks          TIMELINE...          a row a rank, memory as colour over the steps (ranks.py)
     map            EVENTS               address space at the peak of reserved: segments as rows, blocks by phase
     space          EVENTS               segments over time: when each was there, and how full
     lifetimes      EVENTS               the largest blocks alive at the peak: from when to when
@@ -37,6 +38,7 @@ from matplotlib.patches import Patch, Rectangle
 
 import compare
 import timeline as timelines
+from ranks import draw_ranks  # noqa: F401  (KINDS finds it)
 from runs import draw_equation, draw_growth, draw_oom, draw_pareto, draw_sizes  # noqa: F401  (KINDS finds them)
 from sweeps import draw_axis, draw_heatmap  # noqa: F401
 from timeline import CATEGORIES, InputError, choose_columns, human, read_text, read_timeline, split_phase

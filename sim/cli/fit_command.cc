@@ -19,7 +19,8 @@ class FitCommand final : public Command {
          kScriptArguments},
         with_program_options(
             {{"over", "WHAT[,BESIDE]",
-              "batch, length, layers, device, a parameter, an option or a name of the script, "
+              "batch, length, layers, device, gpus, a parameter, an option or a name of the "
+              "script, "
               "FILE:LINE, or a path; beside several values of another",
               "batch"},
              kHeadroomOption,
@@ -35,6 +36,7 @@ class FitCommand final : public Command {
          {"tidemark fit generate.py --over batch,max_new_tokens",
           "the largest batch beside each length"},
          {"tidemark fit s.yaml --over device", "the smallest GPU, and two above it"},
+         {"tidemark fit s.yaml --over gpus", "the fewest GPUs, and in which layout"},
          {"tidemark fit s.yaml --device all", "every GPU known, the smallest that fits named"}}};
   }
 
@@ -65,6 +67,12 @@ class FitCommand final : public Command {
           fit_devices(source, options, is_every_device ? kAll : 2);
       out.write(is_json ? fit_devices_json(devices, options)
                         : fit_devices_text(devices, options, style));
+      return ExitCode::kDone;
+    }
+    if (options.over == "gpus") {
+      const std::vector<LayoutProbe> layouts = fit_layouts(source, options);
+      out.write(is_json ? fit_layouts_json(layouts, options)
+                        : fit_layouts_text(layouts, options, style));
       return ExitCode::kDone;
     }
     if (const std::size_t comma = options.over.find(','); comma != std::string::npos) {

@@ -56,6 +56,9 @@ constexpr auto kModes = words("train", "eval");
 constexpr auto kEmptyCaches = words("never", "each_step");
 constexpr auto kStyles =
     words("colwise", "rowwise", "colwise_rep", "rowwise_rep", "sequence_parallel");
+constexpr auto kSchedules =
+    words("gpipe", "1f1b", "interleaved", "looped_bfs", "zero_bubble", "zbv", "dualpipev");
+constexpr yaml::Form kDimension = form::integer(0, 8);
 constexpr auto kShardPrecisions = words("bf16", "fp16");
 constexpr yaml::Form kStyle = form::choice(kStyles);
 constexpr auto kOoms = words("raise", "stop", "next");
@@ -237,6 +240,13 @@ constexpr yaml::Field kParallelFields[] = {
     {"replicate", kCount, "copies of the sharded model (default 1)"},
     {"tp", kCount, "ranks of tensor parallelism, by `plan` (default 1)"},
     {"plan", form::map_of(kStyle), "modules by path, * for one name: colwise"},
+    {"cp", kCount, "ranks of context parallelism, which share each sequence (default 1)"},
+    {"sequence_buffers", form::map_of(kDimension),
+     "the model's buffers that are as long as a sequence, by path, and along which dimension"},
+    {"pp", kCount, "ranks of a pipeline, each with a part of the blocks (default 1)"},
+    {"schedule", form::choice(kSchedules), "of a pipeline (default 1f1b)"},
+    {"microbatches", kCount, "that a batch is cut into (default: as many as stages)"},
+    {"stages", kCount, "of each rank (default 1, or 2 where the schedule wants several)"},
     {"reshard", kBoolean, "reshard_after_forward (default true)"},
     {"offload", kBoolean, "CPUOffloadPolicy (default false)"},
     {"precision", form::choice(kShardPrecisions), "of parameters that are gathered"}};

@@ -74,8 +74,16 @@ class Writer {
   [[nodiscard]] std::string arguments() const;
   [[nodiscard]] std::string target() const { return spec_.data.empty() ? "y" : "dev[-1]"; }
 
+  [[nodiscard]] bool has_pipeline() const {
+    return spec_.parallel && spec_.parallel->has_pipeline();
+  }
+  [[nodiscard]] ParallelLoop parallel_loop() const;
+  [[nodiscard]] std::vector<std::string> shared_sequences() const;
+
   void helpers();
   void setup();
+  void share_model();
+  void pipeline_step();
   void step_in_backward(std::string_view comma);
   void one_sample();
   void constants();
@@ -84,6 +92,7 @@ class Writer {
   void zero_grad(std::string_view tag);
   void get_batch();
   void micro_step();
+  void backward();
   void forward();
   void output_and_loss();
   void update();
@@ -196,13 +205,7 @@ void Writer::setup() {
   if (casts_on_host()) out_.line("model = model.to({})", dtype());
   if (spec_.channels_last) out_.line("model = model.to(memory_format=torch.channels_last)");
   out_.line("model.{}()", spec_.training_mode ? "train" : "eval");
-  // Of a sharded model the whole never lies on the device.
-  if (spec_.parallel) {
-    out_.line("with phase(\"parallel\"):");
-    out_.open();
-    for (const std::string& line : parallel_setup(*spec_.parallel)) out_.line("{}", line);
-    out_.close();
-  }
+  if (spec_.parallel) share_model();
   const bool stays_on_host = spec_.parallel && spec_.parallel->offload;
   out_.line("with phase(\"model\"):");
   out_.open();
@@ -235,6 +238,10 @@ void Writer::setup() {
       out_.line("opt = {}(model.parameters(){}{})", spec_.optimizer, comma,
                 spec_.optimizer_arguments);
     }
+    if (has_pipeline()) {
+      for (const std::string& line : pipeline_schedule(*spec_.parallel, parallel_loop()))
+        out_.line("{}", line);
+    }
     if (uses_scaler()) out_.line("scaler = torch.amp.GradScaler(\"cuda\")");
     out_.close();
   }
@@ -250,6 +257,59 @@ void Writer::step_in_backward(std::string_view comma) {
   out_.line("    opt[own_weight].zero_grad(set_to_none={})", spec_.set_to_none ? "True" : "False");
   out_.line("for own_weight in opt:");
   out_.line("    own_weight.register_post_accumulate_grad_hook(step_in_backward)");
+}
+
+ParallelLoop Writer::parallel_loop() const {
+  ParallelLoop loop;
+  for (const BatchTensor& input : spec_.inputs) loop.inputs.push_back(host(input));
+  loop.loss = spec_.loss_is_expression ? spec_.loss : fmt::format("{}(out, y)", spec_.loss);
+  if (casts_on_device()) loop.dtype = dtype();
+  return loop;
+}
+
+/// What of a batch is as long as a sequence: all that has a dimension beside the batch.
+std::vector<std::string> Writer::shared_sequences() const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < spec_.inputs.size(); ++i)
+    if (spec_.inputs[i].dims.value_or(2) > 1) names.push_back(input_name(i));
+  if (spec_.target && spec_.target->dims.value_or(2) > 1) names.emplace_back("y");
+  return names;
+}
+
+/// Of a sharded model the whole never lies on the device.
+void Writer::share_model() {
+  out_.line("with phase(\"parallel\"):");
+  out_.open();
+  step_values("0");
+  for (const std::string& line : parallel_setup(*spec_.parallel, parallel_loop()))
+    out_.line("{}", line);
+  out_.close();
+}
+
+/// All micro-batches, forward and backward, as the pipeline's schedule has them.
+void Writer::pipeline_step() {
+  out_.phase("inputs", kStep);
+  get_batch();
+  out_.close();
+  out_.phase("pipeline", kStep);
+  out_.line("losses = [] if _is_last else None");
+  std::string contexts = spec_.parallel->has_context()
+                             ? sequence_context(*spec_.parallel, shared_sequences())
+                             : std::string();
+  if (is_amp()) contexts += (contexts.empty() ? "" : ", ") + autocast();
+  if (!contexts.empty()) {
+    out_.line("with {}:", contexts);
+    out_.open();
+  }
+  out_.line("if _is_first:");
+  out_.line(
+      "    _schedule.step({}, target=y if _is_last else None, losses=losses, return_outputs=False)",
+      arguments());
+  out_.line("else:");
+  out_.line(
+      "    _schedule.step(target=y if _is_last else None, losses=losses, return_outputs=False)");
+  if (!contexts.empty()) out_.close();
+  out_.close();
 }
 
 void Writer::one_sample() {
@@ -360,8 +420,17 @@ void Writer::micro_step() {
   out_.phase("inputs", tag());
   get_batch();
   out_.close();
+  const bool has_context = spec_.parallel && spec_.parallel->has_context();
+  if (has_context) {
+    out_.line("with {}:", sequence_context(*spec_.parallel, shared_sequences()));
+    out_.open();
+  }
   forward();
-  if (forward_only()) return;
+  if (!forward_only()) backward();
+  if (has_context) out_.close();
+}
+
+void Writer::backward() {
   if (spec_.zero_grad_at == Spec::ZeroGradAt::kBeforeBackward) {
     if (accumulates()) {
       out_.line("if micro == 0:");
@@ -398,7 +467,12 @@ void Writer::update() {
   }
   if (spec_.zero_grad_at == Spec::ZeroGradAt::kEnd) zero_grad(kStep);
   out_.phase("item", kStep);
-  out_.line("loss.item()");
+  if (has_pipeline()) {
+    out_.line("if _is_last:");
+    out_.line("    torch.stack(losses).mean().item()");
+  } else {
+    out_.line("loss.item()");
+  }
   out_.close();
 }
 
@@ -445,13 +519,19 @@ void Writer::step() {
     out_.line("try:");
     out_.open();
   }
-  if (!forward_only() && spec_.zero_grad_at == Spec::ZeroGradAt::kStart) zero_grad(kStep);
-  if (accumulates()) {
-    out_.line("for micro in range({}):", spec_.accumulate);
-    out_.open();
+  const bool zeroes_at_start = spec_.zero_grad_at == Spec::ZeroGradAt::kStart ||
+                               (has_pipeline() && spec_.zero_grad_at != Spec::ZeroGradAt::kEnd);
+  if (!forward_only() && zeroes_at_start) zero_grad(kStep);
+  if (has_pipeline()) {
+    pipeline_step();
+  } else {
+    if (accumulates()) {
+      out_.line("for micro in range({}):", spec_.accumulate);
+      out_.open();
+    }
+    micro_step();
+    if (accumulates()) out_.close();
   }
-  micro_step();
-  if (accumulates()) out_.close();
   if (!forward_only()) update();
   metric();
   if (spec_.del_outputs) {

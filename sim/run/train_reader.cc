@@ -382,6 +382,24 @@ class Reader {
     read("fsdp", spec.fsdp);
     read("replicate", spec.replicate);
     read("tp", spec.tp);
+    read("microbatches", spec.microbatches);
+    read("stages", spec.stages);
+    // A parameter that is 1 stands for no pipeline.
+    const auto read_number = [&](std::string_view key, std::string& into) {
+      read(key, into);
+      const yaml::Node* value = map.get(key);
+      if (value == nullptr) return;
+      if (const auto number = integer_of(*value)) into = std::to_string(*number);
+    };
+    read_number("cp", spec.cp);
+    read_number("pp", spec.pp);
+    if (const auto schedule = map.choice("schedule"))
+      spec.schedule = kPipelineSchedules[*schedule].kind;
+    if (const yaml::Node* buffers = map.get("sequence_buffers");
+        buffers != nullptr && buffers->kind == yaml::Node::Kind::kMap) {
+      for (const yaml::Entry& entry : buffers->entries)
+        spec.sequence_buffers.emplace_back(entry.key, entry.value.text);
+    }
     spec.reshard = map.boolean("reshard").value_or(spec.reshard);
     spec.offload = map.boolean("offload").value_or(spec.offload);
     if (const auto precision = map.choice("precision"))
@@ -391,6 +409,35 @@ class Reader {
       map.report(*node, "plan", "tp needs a plan", "plan: {'blocks.*.mlp.up': colwise, ...}");
     map.done();
     spec_.parallel = std::move(spec);
+  }
+
+  /// What a pipeline's schedule has no place for.
+  void refuse_beside_pipeline() {
+    if (!spec_.parallel || !(spec_.parallel->has_pipeline() || spec_.parallel->has_context()))
+      return;
+    const bool is_pipeline = spec_.parallel->has_pipeline();
+    const std::string_view what = is_pipeline ? "pp" : "cp";
+    const auto refuse = [&](std::string_view key, bool is_there, std::string_view why) {
+      const yaml::Node* node = fields_.get(key);
+      if (is_there && node != nullptr)
+        report(*node, key, fmt::format("cannot stand beside parallel.{}: {}", what, why));
+    };
+    refuse("data", !spec_.data.empty(), "give inputs and target");
+    refuse("expand", spec_.expand, "micro-batches are cut from a batch");
+    if (!is_pipeline) return;
+    refuse("accumulate", spec_.accumulate != "1", "microbatches are its accumulation");
+    refuse("no_grad", spec_.no_grad, "a schedule runs backward passes");
+    refuse("forward_only", spec_.forward_only, "a schedule runs backward passes");
+    refuse("validate_every", !spec_.validate_every.empty(), "a schedule runs backward passes");
+    refuse("metric", spec_.metric != TrainSpec::Metric::kNone, "only the last stage has out");
+    refuse("del_outputs", spec_.del_outputs, "only the last stage has out");
+    refuse("save_on_cpu", spec_.save_on_cpu, "it holds for a loop's own forward pass");
+    refuse("precision",
+           spec_.precision == TrainSpec::Precision::kAmpFp16 && spec_.scaler && !spec_.no_grad,
+           "a schedule scales no losses; take amp-bf16, or scaler: false");
+    refuse("batch", spec_.batch.is_list, "stages are made for one size");
+    refuse("seq", spec_.seq.is_list, "stages are made for one size");
+    refuse("image", spec_.image.is_list, "stages are made for one size");
   }
 
   void read_plan(yaml::Fields& map, ParallelSpec& spec) {
@@ -424,6 +471,7 @@ class Reader {
     read_boolean("step_in_backward", spec_.step_in_backward);
     read_boolean("save_on_cpu", spec_.save_on_cpu);
     refuse_beside_step_in_backward();
+    refuse_beside_pipeline();
     if (spec_.expand && spec_.batch.values.empty()) fields_.require("batch");
     const bool has_target = spec_.target || !spec_.data.empty() || fields_.has("target") ||
                             (spec_.loss_is_expression && !mentions(spec_.loss, "y"));

@@ -126,6 +126,65 @@ for call in (lambda: dist.all_reduce(gaps()), lambda: dist.broadcast(gaps(), 0),
         self.assertIn(str(LAST), swept.stdout)
         self.assertIn(str(OTHERS), swept.stdout)
 
+    def test_the_fewest_gpus_are_told_with_their_layout(self):
+        # Six blocks of 2 x 1,000 x 4,000 numbers of four bytes are 183 MiB; with gradients and two states 732. One GPU with room for 900 MiB
+        # has none left for what the optimizer makes besides; of two, each with half of it, both have.
+        (self.folder / "net.py").write_text(
+            "from torch import nn\n"
+            "class Net(nn.Module):\n"
+            "    def __init__(self):\n"
+            "        super().__init__()\n"
+            "        self.blocks = nn.ModuleList(nn.Sequential(nn.Linear(1000, 4000), nn.ReLU(), nn.Linear(4000, 1000)) for _ in range(6))\n"
+            "    def forward(self, x):\n"
+            "        for block in self.blocks:\n"
+            "            x = block(x)\n"
+            "        return x\n",
+            encoding="utf-8",
+        )
+        (self.folder / "s.yaml").write_text(
+            "schema_version: 1\ndevice: {name: h100-sxm-80gb, total: 1500MiB, context: 600MiB}\nmodel: {file: net.py, class: Net}\n"
+            "train: {batch: 8, input: [1000], target: [], loss: F.cross_entropy, parallel: {reshard: false}}\n",
+            encoding="utf-8",
+        )
+        done = self.tidemark("fit", "s.yaml", "--over", "gpus", "--format", "json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        report = json.loads(done.stdout)
+        layouts = [(p["gpus"], p["pp"], p["fsdp"], p["fits"]) for p in report["probes"]]
+        self.assertEqual(layouts, [(1, 1, 1, False), (2, 1, 2, True), (2, 2, 1, True)])
+        best = min((p for p in report["probes"] if p["fits"]), key=lambda p: p["peak_reserved_bytes"])
+        self.assertEqual(report["best"], {key: best[key] for key in ("gpus", "fsdp", "tp", "pp", "cp")})
+        text = self.tidemark("fit", "s.yaml", "--over", "gpus").stdout
+        self.assertTrue(text.startswith("2 GPUs fit: "), text)
+
+    def test_a_pipeline_says_what_it_cannot_split(self):
+        (self.folder / "net.py").write_text(
+            "from torch import nn\nimport torch\n"
+            "class Net(nn.Module):\n"
+            "    def __init__(self):\n"
+            "        super().__init__()\n"
+            "        self.word, self.place = nn.Embedding(10, 8), nn.Embedding(16, 8)\n"
+            "        self.blocks = nn.ModuleList(nn.Sequential(nn.Linear(8, 8), nn.ReLU()) for _ in range(2))\n"
+            "    def forward(self, x):\n"
+            "        x = self.word(x) + self.place(torch.arange(16, device=x.device))\n"
+            "        for block in self.blocks:\n"
+            "            x = block(x)\n"
+            "        return x.mean((1, 2))\n",
+            encoding="utf-8",
+        )
+        head = (
+            "schema_version: 1\ndevice: a10\nranks: {world: %d, rank: %d}\nmodel: {file: net.py, class: Net}\n"
+            "train: {batch: %d, inputs: [{shape: [16], dtype: long}], target: [], loss: out.sum() + 0 * y.sum(), parallel: {pp: %d}}\n"
+        )
+        for values, said in (
+            ((2, 1, 4, 2), "place is of another stage, and forward() gives it a tensor of (16,) where stages hand on (2, 16, 8)"),
+            ((4, 0, 4, 4), "2 blocks are too few for 4 stages"),
+            ((2, 0, 3, 2), "a batch of 3 is not 2 micro-batches of one size"),
+            ((3, 0, 4, 2), "pp 2 x replicate 1 x fsdp 1 x tp 1 is not the world of 3 ranks"),
+        ):
+            with self.subTest(said):
+                (self.folder / "s.yaml").write_text(head % values, encoding="utf-8")
+                self.assertIn(said, self.tidemark("run", "s.yaml").stderr)
+
     def test_what_is_no_rank_is_told(self):
         done = self.tidemark("run", "train.py", "--device", "h100", "--world", "4", "--rank", "some")
         self.assertEqual(done.returncode, 2)

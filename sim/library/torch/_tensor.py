@@ -72,6 +72,8 @@ def unsafe_split(self, split_size, dim=0):
 
 def resize_(self, *sizes, memory_format=None):
     """the memory grows where it is too small, and never shrinks. Source: at::native::resize_cuda_"""
+    if self.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
     shape = torch.Size(sizes if len(sizes) != 1 or isinstance(sizes[0], int) else sizes[0])
     stride, step = [], 1
     for size in reversed(shape):

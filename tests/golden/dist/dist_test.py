@@ -74,10 +74,15 @@ class Ranks(unittest.TestCase):
             ("shared_model-rank0-of-4", 0, []),
             ("shared_model-rank3-of-4", 3, []),
             ("shared_model_offload-rank0-of-4", 0, ["--variant", "offload"]),
+            ("layouts_sharded-rank3-of-4", 3, []),
+            ("layouts_deep-rank7-of-8", 7, ["--variant", "deep"]),
+            ("layouts_interleaved-rank1-of-2", 1, ["--variant", "interleaved"]),
+            ("layouts_sequence-rank0-of-4", 0, ["--variant", "sequence"]),
         ):
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
                 path = pathlib.Path(folder) / "events.csv"
-                command = [PROGRAM, "run", HERE / "shared_model.yaml", "--set", f"ranks.rank={rank}", "--events", path, *options]
+                scenario = HERE / ("layouts.yaml" if name.startswith("layouts") else "shared_model.yaml")
+                command = [PROGRAM, "run", scenario, "--set", f"ranks.rank={rank}", "--events", path, *options]
                 done = subprocess.run(command, capture_output=True, text=True)
                 self.assertEqual(done.stderr, "")
                 found = events(path.read_text())

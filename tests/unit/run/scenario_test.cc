@@ -394,6 +394,11 @@ TEST_CASE("a loop shares its model among the ranks of the scenario") {
         "train.parallel.plan: tp needs a plan");
   CHECK(problem_of(ranks + begin + "  parallel: {tp: 2, plan: {up: columns}}\n")
             .starts_with("train.parallel.plan.up: "));
+  CHECK(problem_of(ranks + begin + "  accumulate: 2\n  parallel: {pp: 1}\n").empty());
+  CHECK(problem_of(ranks + begin + "  accumulate: 2\n  parallel: {pp: 2}\n") ==
+        "train.accumulate: cannot stand beside parallel.pp: microbatches are its accumulation");
+  CHECK(problem_of(ranks + begin + "  parallel: {pp: 2, schedule: some}\n")
+            .starts_with("train.parallel.schedule: "));
   CHECK(problem_of(ranks + begin + "  ddp: 4\n  parallel: {}\n") ==
         "train.parallel: cannot stand beside ddp");
   const Scenario shared = parse_scenario(

@@ -133,6 +133,7 @@ class ProcessGroup:
         self._streams, self._pairs, self._unwaited = {}, [], {}
         self._together = None  # what is coalesced: [stream, tensors, outputs]
         self.bound_device_id = None
+        self._serves_hosts = backend != "nccl"
 
     def rank(self):
         return self._rank
@@ -208,6 +209,11 @@ class ProcessGroup:
 
     # ---- collectives
 
+    def _require_host(self):
+        """that the group has a backend for tensors on the host. Source: ProcessGroup::getBackend"""
+        if not self._serves_hosts:
+            raise RuntimeError("No backend type associated with device type cpu")
+
     @staticmethod
     def _keeps(asynchronous):
         """whether a collective keeps what it works on"""
@@ -219,6 +225,7 @@ class ProcessGroup:
         tensors, which has a Work of its own, also where it is called with others"""
         tensor = (list(inputs) + list(outputs))[0]
         if not tensor.is_cuda:
+            self._require_host()
             if after is not None:
                 after()
             return _OnHost(outputs) if asynchronous else None
@@ -256,6 +263,7 @@ class ProcessGroup:
     def _peer(self, tensor, peer):
         """sends to a rank of the group, or receives from it"""
         if not tensor.is_cuda:
+            self._require_host()
             return _OnHost([tensor])
         if self._together is None:
             own = self._pair_stream(tensor.device, peer)

@@ -88,7 +88,9 @@ class DeviceMesh:
             start = sum([c * s for d, (c, s) in enumerate(zip(self._coordinate, strides)) if d not in dims])
             for d in dims:
                 places = [p + strides[d] * k for p in places for k in range(self._sizes[d])]
-            return [self._ranks[start + place] for place in places]
+            # Of all ranks in order, each is its own number: one that other ranks have otherwise parts none.
+            is_plain = isinstance(self._ranks, range)
+            return [start + place if is_plain else self._ranks[start + place] for place in places]
 
         return Ranks(_product([self._sizes[d] for d in dims]), make)
 

@@ -125,12 +125,13 @@ def init_process_group(
 ):
     if GroupMember.WORLD is not None:
         raise ValueError("trying to initialize the default process group twice!")
-    backend = "nccl" if backend is None else str(backend)
+    asked, backend = backend, "nccl" if backend is None else str(backend)
     for part in backend.split(","):
         if part.split(":")[-1] not in ("nccl", "gloo"):
             _C.refuse("the process group backend '" + backend + "' is not modelled", "use nccl")
     rank, world_size = _job(init_method, rank, world_size)
     made = ProcessGroup(range(world_size), rank, "0", backend, "default_pg")
+    made._serves_hosts = str(asked) != "nccl"
     GroupMember.WORLD = made
     _world_groups.append(made)
     if device_id is not None:
@@ -199,9 +200,10 @@ def get_global_rank(group, group_rank):
 
 def get_group_rank(group, global_rank):
     ranks = _group(group)._ranks
-    if global_rank not in ranks:
-        raise ValueError(f"Global rank {global_rank} is not part of group {group}")
-    return global_rank if isinstance(ranks, range) else ranks.index(global_rank)
+    for i in [global_rank] if isinstance(ranks, range) and global_rank in ranks else range(len(ranks)):
+        if ranks[i] == global_rank:
+            return i
+    raise ValueError(f"Global rank {global_rank} is not part of group {group}")
 
 
 def get_pg_count():
@@ -364,7 +366,7 @@ def _coalescing_manager(group=None, device=None, async_ops=False):
             for op in op_list:
                 inputs.append(op.tensor)
                 outputs.append(op.dst_tensor)
-            work = group._run(inputs, outputs, async_ops, is_list=True)
+            work = group._run(inputs, outputs, async_ops or op_list[0].op is all_gather_into_tensor, is_list=True)
     if device:
         work = group._end_coalescing(device)
     if async_ops:

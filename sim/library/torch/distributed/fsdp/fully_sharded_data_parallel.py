@@ -37,14 +37,12 @@ class FullyShardedDataParallel(nn.Module):
     ):
         super().__init__()
         self._ignored = _left_alone(ignored_modules, ignored_states)
-        if param_init_fn is not None and any([p.is_meta for p in module.parameters()]):
-            _C.refuse("FSDP(param_init_fn=...) of a module on meta is not modelled", "make the module on the device")
         options = dict(
             process_group=process_group, sharding_strategy=sharding_strategy, cpu_offload=cpu_offload,
             backward_prefetch=backward_prefetch, mixed_precision=mixed_precision, device_id=device_id,
             sync_module_states=sync_module_states, forward_prefetch=forward_prefetch,
             limit_all_gathers=limit_all_gathers, use_orig_params=use_orig_params, device_mesh=device_mesh,
-            ignored_modules=ignored_modules, ignored_states=ignored_states
+            ignored_modules=ignored_modules, ignored_states=ignored_states, param_init_fn=param_init_fn
         )
         self.sharding_strategy = ShardingStrategy.FULL_SHARD if sharding_strategy is None else sharding_strategy
         self._init_groups(process_group, device_mesh)
@@ -74,6 +72,7 @@ class FullyShardedDataParallel(nn.Module):
         self._state_dict_type, self._state_dict_config = StateDictType.FULL_STATE_DICT, StateDictConfig()
         self._optim_state_dict_config = FullOptimStateDictConfig()
         self.compute_device = torch.device("cuda", _index(device_id))
+        self._materialize(module, device_id, param_init_fn)
         self._init_handle(module, device_id, sync_module_states)
         self._fsdp_wrapped_module = module
         if not use_orig_params and self._handle:
@@ -104,6 +103,35 @@ class FullyShardedDataParallel(nn.Module):
         size = self.world_size * (self._inter_node_pg.size() if self._inter_node_pg else 1)
         self._predivide_factor = _factor(size)
         self._postdivide_factor = size / self._predivide_factor
+
+    def _materialize(self, module, device_id, param_init_fn):
+        """what is on no device yet gets memory, module by module, the outermost first, but what is sharded already.
+        Source: torch.distributed.fsdp._init_utils._need_to_materialize_module, _get_modules_to_materialize"""
+        is_left_alone = lambda m: any([m is i for i in self._ignored[0]])
+        flat = [id(m._handle.flat_param) for m in self.fsdp_modules(module) if m._handle]
+        states = [p for p in module.parameters() if id(p) not in flat and id(p) not in self._ignored[1]]
+        states += [b for m in module.modules() if not is_left_alone(m) for b in m.buffers(recurse=False)]
+        is_meta = any([t.is_meta for t in states])
+        states = None
+        if not is_meta:
+            return
+        found, queue, seen = [], [module], {id(module)}
+        while queue:
+            found.append(queue.pop(0))
+            for child in found[-1].children():
+                if not isinstance(child, FullyShardedDataParallel) and not is_left_alone(child):
+                    if id(child) not in seen:
+                        seen.add(id(child))
+                        queue.append(child)
+        if param_init_fn is not None:
+            for each in found:
+                param_init_fn(each)
+            return
+        with torch.no_grad():
+            for each in found:
+                if list(each.parameters(recurse=False)) + list(each.buffers(recurse=False)):
+                    each.to_empty(device=torch.device("cuda", _index(device_id)), recurse=False)
+                    each.reset_parameters()
 
     def _init_handle(self, module, device_id, sync_module_states):
         if device_id is not None:

@@ -15,10 +15,10 @@ def _batch_p2p(ops):
 
 
 def _sorted_batch_p2p(ops):
-    """by the rank they go to or come from: the works of each"""
+    """by the rank they go to or come from: the works of each. Its place in the group is the same for all pipelines"""
     by_peer = {}
     for op in ops:
-        by_peer.setdefault(op.peer, []).append(op)
+        by_peer.setdefault(op.group_peer, []).append(op)
     return {peer: _batch_p2p(by_peer[peer]) for peer in sorted(by_peer)}
 
 

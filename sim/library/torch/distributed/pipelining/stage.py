@@ -23,6 +23,25 @@ def _made_like(example, device):
     return torch.empty(example.size(), dtype=example.dtype, device=device)
 
 
+class PipeliningShapeError(RuntimeError):
+    """what goes between stages is of another shape or type than was told"""
+
+
+def _validate(desc, expected, given):
+    """Source: torch.distributed.pipelining._utils.validate_tensors_metadata"""
+    if len(expected) != len(given):
+        raise PipeliningShapeError(
+            f"{desc}: Number of values ({len(given)}) does not match expected number ({len(expected)})"
+        )
+    for i, (want, have) in enumerate(zip(expected, given)):
+        for name, one, other in (
+            ("shape", want.shape, have.shape), ("dtype", want.dtype, have.dtype),
+            ("stride", want.stride(), have.stride()),
+        ):
+            if one != other:
+                raise PipeliningShapeError(f"{desc}: value {i} has a {name} mismatch: expected {one} actual {other}")
+
+
 class PipelineStage:
     """A part of a model, and what goes in and out of it for each micro-batch. Source:
     torch.distributed.pipelining.stage"""
@@ -160,6 +179,8 @@ class PipelineStage:
     def forward_one_chunk(self, chunk_id, args, kwargs=None, save_forward_output=True):
         if self.is_first:
             composite_args = args
+            if not kwargs:
+                _validate(f"Stage {self.stage_index} forward inputs", self.inputs_meta, args)
         else:
             composite_args = tuple([info.buffer for info in self.args_recv_info[chunk_id]])
         composite_kwargs = kwargs or {}
@@ -172,6 +193,7 @@ class PipelineStage:
         if self.is_last and save_forward_output:
             self.output_chunks.append(output)
         self.fwd_cache[chunk_id] = (output_tuple, [*composite_args, *composite_kwargs.values()])
+        _validate(f"Stage {self.stage_index} forward outputs", self._outputs_meta, output_tuple)
         return output
 
     def backward_one_chunk(self, chunk_id, loss=None, full_backward=True, last_backward=False):

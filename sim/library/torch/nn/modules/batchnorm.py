@@ -1,3 +1,4 @@
+import _tidemark
 import torch
 import torch._C as _C
 import torch.nn.functional as F
@@ -89,6 +90,11 @@ class BatchNorm3d(_BatchNorm):
 
 class SyncBatchNorm(_BatchNorm):
     ranks, expected = (2, 3, 4, 5), "at least 2D"
+
+    def forward(self, input):
+        if self.training and torch.distributed.is_initialized() and torch.distributed.get_world_size() > 1:
+            _tidemark.note("SyncBatchNorm is run as BatchNorm: what its ranks exchange of each layer is not counted")
+        return super().forward(input)
 
     @classmethod
     def convert_sync_batchnorm(cls, module, process_group=None):

@@ -343,9 +343,10 @@ class Module(_C.ModuleBase):
 
     # ---- moving and casting
 
-    def _apply(self, fn):
-        for module in self.children():
-            module._apply(fn)
+    def _apply(self, fn, recurse=True):
+        if recurse:
+            for module in self.children():
+                module._apply(fn)
         for key, param in self._parameter_items():
             if param is None:
                 continue
@@ -402,7 +403,7 @@ class Module(_C.ModuleBase):
         return self._apply(lambda t: t.cpu())
 
     def to_empty(self, *, device, recurse=True):
-        return self._apply(lambda t: torch.empty_like(t, device=device))
+        return self._apply(lambda t: torch.empty_like(t, device=device), recurse)
 
     def float(self):
         return self._apply(lambda t: t.float() if t.is_floating_point() else t)

@@ -86,8 +86,8 @@ class RNNBase(Module):
         if all(w.is_cuda for w in weights) and _C.backend("cudnn"):
             _C.flatten_weights(weights)
 
-    def _apply(self, fn):
-        super()._apply(fn)
+    def _apply(self, fn, recurse=True):
+        super()._apply(fn, recurse)
         self._init_flat_weights()
         return self
 

@@ -250,7 +250,7 @@ def _attention_over(mesh, plain):
             raise RuntimeError("Load balancing requires `is_causal=True`.")
         is_half = query.dtype in (torch.float16, torch.bfloat16)
         is_flash = is_half and torch.backends.cuda.flash_sdp_enabled() and query.size(3) % 8 == 0
-        if enable_gqa or not is_flash and not torch.backends.cuda.mem_efficient_sdp_enabled():
+        if not is_flash and (enable_gqa or not torch.backends.cuda.mem_efficient_sdp_enabled()):
             _C.refuse(
                 "ring attention by other kernels than those of flash and memory-efficient attention is not modelled",
                 "compute in bfloat16 or float16, with heads of a multiple of 8"
