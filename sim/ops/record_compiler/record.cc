@@ -119,6 +119,7 @@ Releases read_releases(const Node& node) {
 constexpr std::array<std::string_view, 4> kResults{"promote", "float", "bool", "integral"};
 constexpr std::array<std::string_view, 3> kPolicies{"lower_precision", "fp32", "promote"};
 constexpr std::array<std::string_view, 2> kFunctional{"plain", "inplace"};
+constexpr std::array<std::string_view, 2> kInPlace{"false", "method"};
 constexpr std::array<std::string_view, 1> kLayouts{"contiguous"};
 
 void read_variants(const Node& node, Record& record) {
@@ -145,6 +146,12 @@ void read_gradients(Fields& fields, std::deque<std::string>& keys, Record& recor
         record.gradients.push_back({name, when, read_expression(*node)});
     }
   }
+  std::string all;
+  for (const std::size_t i : record.tensors())
+    all += (all.empty() ? "" : ", ") + record.parameters[i].name;
+  if (record.tensors().size() < 2) return;
+  if (const Node* node = fields.get(keys.emplace_back(all)))
+    record.gradients.push_back({all, When::kTogether, read_expression(*node)});
 }
 
 void read_fields(Fields& fields, std::deque<std::string>& keys, Record& record) {
@@ -152,7 +159,11 @@ void read_fields(Fields& fields, std::deque<std::string>& keys, Record& record) 
   if (const auto choice = fields.choice("functional", kFunctional)) {
     record.functional = *choice == 0 ? Record::Functional::kPlain : Record::Functional::kInPlace;
   }
-  record.in_place = fields.boolean("inplace").value_or(true);
+  if (const auto choice = fields.choice("inplace", kInPlace)) {
+    record.in_place = *choice != 0;
+    record.in_place_is_method = *choice == 1;
+  }
+  record.check = fields.text("check").value_or("");
   if (const auto choice = fields.choice("dtype", kResults))
     record.result = static_cast<ResultKind>(*choice);
   if (const auto choice = fields.choice("autocast", kPolicies))

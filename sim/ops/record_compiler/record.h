@@ -24,7 +24,7 @@ struct Parameter {
 /// A gradient as a record has it.
 struct WrittenGradient {
   std::string parameter;  ///< whose
-  enum class When : std::uint8_t { kAlways, kInPlace, kOfGraph };
+  enum class When : std::uint8_t { kAlways, kInPlace, kOfGraph, kTogether };
   When when = When::kAlways;
   Expression value;
 };
@@ -38,6 +38,8 @@ struct Record {
   enum class Functional : std::uint8_t { kNone, kPlain, kInPlace };
   Functional functional = Functional::kNone;  ///< in torch.nn.functional: with an inplace flag
   bool in_place = true;
+  bool in_place_is_method = false;  ///< NAME_ is x.NAME_ alone
+  std::string check;  ///< a C++ function that looks at the arguments first
   ResultKind result = ResultKind::kPromote;
   std::optional<CastPolicy> cast;
   bool contiguous = false;

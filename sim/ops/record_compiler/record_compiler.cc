@@ -13,10 +13,11 @@
 #include <numeric>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/base/problem.h"
-#include "sim/ops/record_compiler/gradient_compiler.h"
+#include "sim/ops/record_compiler/emitter.h"
 #include "sim/ops/record_compiler/record.h"
 
 namespace tidemark::ops::records {
@@ -46,22 +47,6 @@ std::string string_literal(std::string_view text) {
   return out + "\"";
 }
 
-std::string code(const Gradient& g) {
-  if (!g.exists) return "{}";
-  return fmt::format("{{{}, {}, {}, {}, true, {}}}", g.first, g.count, g.place, g.mentions,
-                     g.takes_complex);
-}
-
-std::string code(const Step& s) {
-  const auto number = [](float x) {
-    return std::isnan(x) ? std::string("kUnknown") : fmt::format("{}", x);
-  };
-  return fmt::format(
-      "    {{StepKind{{{}}}, ResultKind{{{}}}, {}, {{{}, {}, {}}}, {}, {}, {}, {}}},\n",
-      static_cast<int>(s.kind), static_cast<int>(s.result), s.count, s.operands[0], s.operands[1],
-      s.operands[2], s.rule, s.extra, number(s.scale), number(s.offset));
-}
-
 std::string code(const Releases& releases) {
   return fmt::format("{{{{{}, {}}}, {{{}, {}}}}}", releases.from.major, releases.from.minor,
                      releases.to.major, releases.to.minor);
@@ -86,11 +71,6 @@ class Writer {
 
   std::string text() {
     for (std::size_t i = 0; i < records_.records.size(); ++i) add(i);
-    std::string steps;
-    for (const Step& step : steps_.steps) steps += code(step);
-    std::string refusals;
-    for (const std::string& each : steps_.refusals)
-      refusals += fmt::format("    {},\n", string_literal(each));
     std::vector<std::size_t> names(records_.records.size());
     std::iota(names.begin(), names.end(), 0);
     std::stable_sort(names.begin(), names.end(), [&](std::size_t a, std::size_t b) {
@@ -98,13 +78,13 @@ class Writer {
     });
     return fmt::format(
         "// Made from sim/ops/records by sim/ops/record_compiler.\n"
-        "#include <array>\n#include <limits>\n\n"
+        "#include <cmath>\n#include <limits>\n\n"
+        "#include \"sim/ops/complex_ops.h\"\n"
         "#include \"sim/ops/families.h\"\n#include \"sim/ops/op_record.h\"\n"
-        "#include \"sim/ops/pointwise_rule.h\"\n\n"
+        "#include \"sim/ops/pointwise_rule.h\"\n#include \"sim/ops/steps.h\"\n\n"
         "namespace tidemark::ops {{\nnamespace {{\n\n"
-        "constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();\n"
-        "constexpr Step kSteps[] = {{\n{}}};\n"
-        "constexpr std::string_view kRefusals[] = {{\n{}}};\n"
+        "[[maybe_unused]] constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();\n"
+        "extern const PointwiseRule kRules[];\n\n{}"
         "constexpr PointwiseRule kRules[] = {{\n{}}};\n"
         "constexpr std::uint16_t kByName[] = {{{}}};\n"
         "constexpr OpRecord kRecords[] = {{\n{}}};\n"
@@ -112,12 +92,10 @@ class Writer {
         "}}  // namespace\n\n"
         "std::span<const PointwiseRule> pointwise_table() {{ return kRules; }}\n"
         "std::span<const std::uint16_t> pointwise_names() {{ return kByName; }}\n"
-        "std::span<const Step> step_table() {{ return kSteps; }}\n"
-        "std::string_view refusal(std::uint16_t number) {{ return kRefusals[number]; }}\n"
         "std::span<const OpRecord> op_records() {{ return kRecords; }}\n"
         "std::span<const OpDef> pointwise_rules() {{ return kOps; }}\n\n"
         "}}  // namespace tidemark::ops\n",
-        steps, refusals, rules_, fmt::join(names, ", "), texts_, ops_);
+        functions_, rules_, fmt::join(names, ", "), texts_, ops_);
   }
 
  private:
@@ -130,23 +108,98 @@ class Writer {
     add_ops(record, index);
   }
 
-  std::string rule(const Record& record) {
-    std::array<Gradient, 3> plain;
-    std::array<Gradient, 3> of_graph;
-    Gradient in_place;
-    for (const WrittenGradient& each : record.gradients) {
-      const Gradient made = compile_gradient(records_, record, each.value, steps_);
-      const std::size_t input = input_of(record, each.parameter);
-      using When = WrittenGradient::When;
-      if (each.when == When::kInPlace) {
-        in_place = made;
-      } else {
-        (each.when == When::kAlways ? plain : of_graph)[input] = made;
+  /// The names that a gradient may say, and the C++ of them.
+  static Scope scope_of(const Record& record, const std::vector<std::size_t>& slots) {
+    Scope scope{{"grad", tensor_value("b.grad()")},
+                {"result", tensor_value(fmt::format("b.saved[{}]", slots.size()))}};
+    std::size_t input = 0;
+    bool has_number = false;
+    for (const Parameter& each : record.parameters) {
+      using Kind = Parameter::Kind;
+      if (each.kind == Kind::kTensor || each.kind == Kind::kOperand) {
+        Value value = tensor_value(fmt::format("b.saved[{}]", slots[input]));
+        value.input = input++;
+        scope[each.name] = std::move(value);
+      } else if (!each.name.empty()) {
+        const bool is_own = each.kind == Kind::kNumber && !std::exchange(has_number, true);
+        Value value = number_value(is_own ? "number" : "kUnknown");
+        value.is_known = is_own;
+        scope[each.name] = std::move(value);
       }
     }
+    return scope;
+  }
+
+  static std::uint8_t mentions_in(const Record& record, const Expression& expression) {
+    unsigned bits = 0;
+    for (std::size_t i = 0; i < record.tensors().size(); ++i)
+      bits |= mentions(expression, record.input(i)) ? 1U << i : 0U;
+    if (mentions(expression, "result")) bits |= 1U << PointwiseRule::kResult;
+    return static_cast<std::uint8_t>(bits);
+  }
+
+  std::string function(std::string_view type, const std::string& body) {
+    const std::string name = fmt::format("gradient{}", count_++);
+    functions_ += fmt::format(
+        "{} {}(Backward& b, [[maybe_unused]] double number) {{\n"
+        "  [[maybe_unused]] const Steps s(b.c);\n{}}}\n\n",
+        type, name, body);
+    return name;
+  }
+
+  static std::string gradient(std::string_view run, std::uint8_t mentioned, bool takes_complex) {
+    return fmt::format("{{{}, {}, true, {}}}", run, mentioned, takes_complex);
+  }
+  std::string gradient(const Record& record, const Expression& expression, const Scope& scope) {
+    Emitter emitter(records_);
+    const Value made = emitter.value(expression, scope);
+    const bool hands_on = emitter.steps() == 0 && made.code == "b.grad()";
+    const bool is_negative = emitter.steps() == 1 && expression.text == "neg";
+    const bool takes_complex =
+        hands_on || is_negative || emitter.conjugates() || record.takes_complex;
+    const std::string run =
+        hands_on ? "nullptr"
+                 : "&" + function("Tensor", fmt::format("{}  return {};\n", emitter.code(), made.code));
+    return gradient(run, mentions_in(record, expression), takes_complex);
+  }
+  /// One formula for all gradients.
+  std::string all_gradients(const Record& record, const Expression& expression, const Scope& scope) {
+    std::vector<std::string> wanted;
+    std::vector<std::string> results;
+    for (std::size_t i = 0; i < record.tensors().size(); ++i) {
+      wanted.push_back(fmt::format("b.needs({})", i));
+      results.push_back(fmt::format("b.grads[{}]", i));
+    }
+    Emitter emitter(records_);
+    emitter.several(expression, scope, wanted, results);
+    return "&" + function("void", emitter.code());
+  }
+
+  std::string rule(const Record& record) {
     const std::vector<std::size_t> order = by_name(record);
     std::vector<std::size_t> slots(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) slots[order[i]] = i;
+    const Scope scope = scope_of(record, slots);
+    std::array<std::string, 3> plain{"{}", "{}", "{}"};
+    std::array<std::string, 3> of_graph = plain;
+    std::string in_place = "{}";
+    std::string all = "nullptr";
+    for (const WrittenGradient& each : record.gradients) {
+      using When = WrittenGradient::When;
+      if (each.when == When::kTogether) {
+        all = all_gradients(record, each.value, scope);
+        for (std::size_t i = 0; i < order.size(); ++i)
+          plain[i] = gradient("nullptr", mentions_in(record, each.value), record.takes_complex);
+        continue;
+      }
+      std::string made = gradient(record, each.value, scope);
+      const std::size_t input = input_of(record, each.parameter);
+      if (each.when == When::kInPlace) {
+        in_place = std::move(made);
+      } else {
+        (each.when == When::kAlways ? plain : of_graph)[input] = std::move(made);
+      }
+    }
     std::vector<std::size_t> reads;
     for (const std::string& name : record.reads) reads.push_back(input_of(record, name));
     if (reads.empty()) {
@@ -156,13 +209,12 @@ class Writer {
     const bool takes_out = record.variants.size() == 2 && !record.contiguous;
     return fmt::format(
         "    {{\"{}\", \"{}\", \"{}\", {}, ResultKind{{{}}}, {}, {}, {}, {}, {}, {},\n"
-        "     {{{{{}, {}, {}}}}}, {{{{{}, {}, {}}}}}, {}, {}}},\n",
+        "     {{{{{}, {}, {}}}}}, {{{{{}, {}, {}}}}}, {}, {}, {}}},\n",
         record.name, record.label, record.node, order.size(), static_cast<int>(record.result),
         record.cast ? fmt::format("CastPolicy{{{}}}", static_cast<int>(*record.cast))
                     : std::string("std::nullopt"),
-        record.contiguous, takes_out, list(reads), list(slots), list(order), code(plain[0]),
-        code(plain[1]), code(plain[2]), code(of_graph[0]), code(of_graph[1]), code(of_graph[2]),
-        code(in_place), code(record.releases));
+        record.contiguous, takes_out, list(reads), list(slots), list(order), plain[0], plain[1],
+        plain[2], of_graph[0], of_graph[1], of_graph[2], in_place, all, code(record.releases));
   }
 
   static std::size_t input_of(const Record& record, std::string_view name) {
@@ -196,12 +248,26 @@ class Writer {
   }
 
   void add_ops(const Record& record, std::size_t index) {
+    std::string rest;
+    std::size_t at = 0;
+    for (std::size_t i = 1; i < record.parameters.size(); ++i) {
+      const Parameter& each = record.parameters[i];
+      at += record.parameters[i - 1].name.empty() ? 0U : 1U;
+      using Kind = Parameter::Kind;
+      if (each.kind == Kind::kTensor) rest += fmt::format(", a.tensor({})", at);
+      if (each.kind == Kind::kOperand) rest += fmt::format(", a.operand({})", at);
+    }
+    if (record.tensors().size() == 3) {
+      const std::size_t last = rest.rfind(", ");
+      rest = rest.substr(0, last) + ", 0" + rest.substr(last);
+    }
     const bool two = record.tensors().size() > 1;
     const std::string rule = fmt::format("a.context(), kRules[{}], ", index);
+    const std::string check =
+        record.check.empty() ? std::string() : fmt::format("check_{}(a); ", record.check);
     const std::string plain =
-        "return apply(" + rule + (two ? "a.operand(0), a.operand(1));" : "a.tensor(0));");
-    const std::string in_place =
-        "return apply_in_place(" + rule + (two ? "a.tensor(0), a.operand(1));" : "a.tensor(0));");
+        check + "return apply(" + rule + (two ? "a.operand(0)" : "a.tensor(0)") + rest + ");";
+    const std::string in_place = check + "return apply_in_place(" + rule + "a.tensor(0)" + rest + ");";
     using Functional = Record::Functional;
     std::vector<std::string> where = record.variants;
     if (record.functional == Functional::kPlain) where.emplace_back("F");
@@ -211,7 +277,8 @@ class Writer {
     }
     if (!record.variants.empty() && record.in_place) {
       add_op(record, signature(record, "_", ")", true),
-             fmt::format("{}", fmt::join(record.variants, " ")), in_place);
+             record.in_place_is_method ? std::string("method")
+                                       : fmt::format("{}", fmt::join(record.variants, " ")), in_place);
     }
     if (record.functional != Functional::kInPlace) return;
     add_op(record, signature(record, "", ", bool inplace=False)", false), "F",
@@ -221,7 +288,8 @@ class Writer {
   }
 
   const Records& records_;
-  Steps steps_;
+  std::size_t count_ = 0;
+  std::string functions_;
   std::string rules_;
   std::string texts_;
   std::string ops_;
