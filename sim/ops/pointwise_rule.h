@@ -20,6 +20,13 @@ enum class ResultKind : std::uint8_t {
   kIntegral,  ///< the same, for integers and bool only
 };
 
+/// A text among an operator's options as the number that its gradients compare.
+constexpr double text_code(std::string_view text) {
+  std::uint32_t code = 0;
+  for (const char c : text) code = (code * 31 + static_cast<unsigned char>(c)) % 1048573;
+  return code;
+}
+
 /// Computes the gradient of one input from what `b` has: the incoming gradient, and what was saved.
 /// `number`: the rule's first Scalar.
 using GradientFunction = Tensor (*)(Backward& b, double number);

@@ -46,6 +46,20 @@ constexpr Primitive kPrimitives[] = {
     {"type_as", 2, 2},
     {"where", 3, 3, true, true},
     {"scalar_tensor", 2, 2},
+    {"ones", 2, 2},
+    {"sum", 2, 3},
+    {"mean", 3, 3},
+    {"reshape", 2, 2},
+    {"reshape_as", 2, 2},
+    {"expand", 2, 2},
+    {"expand_as", 2, 2},
+    {"unsqueeze", 2, 2},
+    {"largest", 3, 3},
+    {"truths", 3, 3},
+    {"restored", 4, 4},
+    {"sum_of_channels", 1, 2},
+    {"beside_channels", 2, 2},
+    {"over_channels", 2, 2},
 };
 
 const Primitive* primitive(std::string_view name) {
@@ -94,7 +108,7 @@ Value Emitter::value(const Expression& expression, const Scope& scope) {
     case Expression::Kind::kNumber:
       return number_constant(expression.number);
     case Expression::Kind::kText:
-      return unknown_number();
+      return number_constant(text_code(expression.text));
     case Expression::Kind::kName: {
       const auto found = scope.find(expression.text);
       if (found != scope.end()) return found->second;
@@ -103,7 +117,7 @@ Value Emitter::value(const Expression& expression, const Scope& scope) {
       if (expression.text == "epsilon") return unknown_number();
       if (expression.text == "True") return other_value("true");
       if (expression.text == "False") return other_value("false");
-      if (expression.text == "None") return other_value("{}");
+      if (expression.text == "None") return tensor_value("Tensor()");
       fail(expression, fmt::format("'{}' is not known here", expression.text));
     }
     case Expression::Kind::kChoice:
@@ -116,9 +130,38 @@ Value Emitter::value(const Expression& expression, const Scope& scope) {
 
 Value Emitter::step(std::string code) {
   const std::string name = fresh();
-  line(fmt::format("const Tensor {} = {};", name, code));
+  if (declared_ != nullptr) {
+    *declared_ += fmt::format("  Tensor {};\n", name);
+    line(fmt::format("{} = {};", name, code));
+  } else {
+    line(fmt::format("Tensor {} = {};", name, code));
+  }
   ++steps_;
   return tensor_value(name);
+}
+
+namespace {
+
+/// `code` and the value that it makes, given to `name`: without a copy where the value is a
+/// temporary of it.
+std::string assigned(std::string code, const Value& made, const std::string& name) {
+  const std::size_t last = code.empty() ? 0 : code.rfind('\n', code.size() - 2) + 1;
+  const std::string own = fmt::format("  Tensor {} = ", made.code);
+  if (std::string_view(code).substr(last).starts_with(own))
+    return code.replace(last, own.size(), fmt::format("  {} = ", name));
+  const bool is_local = code.find(fmt::format("  Tensor {};", made.code)) != std::string::npos ||
+                        code.find(own) != std::string::npos;
+  const std::string value = is_local ? "std::move(" + made.code + ")" : made.code;
+  return code + fmt::format("  {} = {};\n", name, value);
+}
+
+}  // namespace
+
+Value Emitter::branch(const Expression& expression, const Scope& scope, std::string& declared) {
+  std::string* const outer = std::exchange(declared_, &declared);
+  Value made = value(expression, scope);
+  declared_ = outer;
+  return made;
 }
 
 Value Emitter::write(std::string code, const Value& self) {
@@ -145,8 +188,9 @@ Value Emitter::call(const Expression& call, const Scope& scope) {
     return body(function->second.body, scope_of(call, function->second, values));
   if (call.text == "defined") return other_value(values.at(0).code + ".defined()");
   if (call.text == "not") return other_value("!" + values.at(0).code);
-  if (call.text == "and")
-    return other_value(fmt::format("({} && {})", values.at(0).code, values.at(1).code));
+  const auto is_plain = [](const Value& v) { return v.kind == Value::Kind::kOther; };
+  if (call.text == "logical_and" && std::all_of(values.begin(), values.end(), is_plain))
+    return other_value(fmt::format("({} && {})", values[0].code, values[1].code));
   const bool are_numbers = std::all_of(values.begin(), values.end(),
                                        [](const Value& v) { return v.is_number(); });
   const Primitive* const own = primitive(call.text);
@@ -160,6 +204,8 @@ Value Emitter::call(const Expression& call, const Scope& scope) {
                                          values.at(1).code);
     return call.text.ends_with('_') ? write(code, values[0]) : step(code);
   }
+  if (call.text == "div" && values[0].is_number())
+    return step(fmt::format("s.number_over({})", values[1].code));
   if (call.text == "pow" && values[0].is_number())
     return step(fmt::format("s.power_of_number({})", values[1].code));
   if (own != nullptr) {
@@ -228,12 +274,16 @@ Value Emitter::choice(const Expression& choice, const Scope& scope) {
   const Value test = value(condition, scope);
   if (test.kind != Value::Kind::kOther) fail(condition, "expected a condition");
   const std::string name = fresh();
-  line(fmt::format("Tensor {};", name));
+  std::string declared = fmt::format("  Tensor {};\n", name);
+  const std::string before = std::exchange(code_, {});
   line(fmt::format("if ({}) {{", test.code));
-  line(fmt::format("  {} = {};", name, value(choice.parts[0], scope).code));
+  line(fmt::format("{} = {};", name, branch(choice.parts[0], scope, declared).code));
   line("} else {");
-  line(fmt::format("  {} = {};", name, value(choice.parts[1], scope).code));
+  line(fmt::format("{} = {};", name, branch(choice.parts[1], scope, declared).code));
   line("}");
+  const std::string inside = std::exchange(code_, before);
+  (declared_ != nullptr ? *declared_ : code_) += declared;
+  code_ += inside;
   ++steps_;
   return tensor_value(name);
 }
@@ -256,7 +306,11 @@ Scope Emitter::scope_of(const Expression& call, const Function& function,
   if (values.size() != function.parameters.size())
     fail(call, fmt::format("{}() takes {} arguments", function.name, function.parameters.size()));
   Scope scope;
-  for (std::size_t i = 0; i < values.size(); ++i) scope[function.parameters[i]] = values[i];
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    Value value = values[i];
+    value.is_variable = false;
+    scope[function.parameters[i]] = std::move(value);
+  }
   return scope;
 }
 
@@ -271,23 +325,36 @@ void Emitter::statement(const Statement& statement, Scope& scope) {
   if (made.kind != Value::Kind::kTensor || inside.empty()) {
     code_ += inside;
     scope[statement.name] = made;
+    scope[statement.name].is_variable = false;
     return;
   }
-  const std::string name = fresh();
-  line(fmt::format("Tensor {};  // {}", name, statement.name));
-  line("{\n" + inside + fmt::format("  {} = {};\n  }}", name, made.code));
+  const auto before_it = scope.find(statement.name);
+  const bool is_new = before_it == scope.end() || !before_it->second.is_variable;
+  const std::string name = is_new ? fresh() : before_it->second.code;
+  if (is_new) line(fmt::format("Tensor {};  // {}", name, statement.name));
+  line("{\n" + assigned(inside, made, name) + "  }");
   scope[statement.name] = tensor_value(name);
+  scope[statement.name].is_variable = true;
 }
 
 Value Emitter::body(const std::vector<Statement>& statements, Scope scope) {
-  if (statements.size() == 1) return value(statements.front().value, scope);
   const std::string before = std::exchange(code_, {});
+  std::string* const outer = std::exchange(declared_, nullptr);
   for (std::size_t i = 0; i + 1 < statements.size(); ++i) statement(statements[i], scope);
   const Value made = value(statements.back().value, scope);
   const std::string inside = std::exchange(code_, before);
+  declared_ = outer;
+  if (made.kind != Value::Kind::kTensor || inside.empty()) {
+    code_ += inside;
+    return made;
+  }
   const std::string name = fresh();
-  line(fmt::format("Tensor {};", name));
-  line("{\n" + inside + fmt::format("  {} = {};\n  }}", name, made.code));
+  if (declared_ != nullptr) {
+    *declared_ += fmt::format("  Tensor {};\n", name);
+  } else {
+    line(fmt::format("Tensor {};", name));
+  }
+  line("{\n" + assigned(inside, made, name) + "  }");
   return tensor_value(name);
 }
 
@@ -302,11 +369,14 @@ void Emitter::several(const Expression& call, const Scope& scope,
     fail(call, fmt::format("expected a function of {} results", results.size()));
   Scope own = scope_of(call, function->second, arguments(call, scope));
   for (std::size_t i = 0; i + 1 < statements.size(); ++i) statement(statements[i], own);
+  std::string declared;
+  const std::string before = std::exchange(code_, {});
   for (std::size_t i = 0; i < results.size(); ++i) {
     line(fmt::format("if ({}) {{", wanted[i]));
-    line(fmt::format("  {} = {};", results[i], value(last.parts[i], own).code));
+    line(fmt::format("{} = {};", results[i], branch(last.parts[i], own, declared).code));
     line("}");
   }
+  code_ = before + declared + code_;
 }
 
 // ---- operators
@@ -337,7 +407,7 @@ bool fits(const Record& candidate, const std::vector<Value>& values, std::vector
       operands.push_back(given);
     } else {
       if (!given.is_number()) return false;
-      if (each.kind == Parameter::Kind::kNumber && !std::exchange(has_number, true)) own = given;
+      if (each.decides() && !std::exchange(has_number, true)) own = given;
     }
   }
   return at == values.size();
@@ -356,13 +426,14 @@ Value Emitter::apply(const Expression& call, const std::vector<Value>& given) {
   bool is_known = false;
   for (std::size_t i = 0; i < records_.records.size(); ++i) {
     const Record& candidate = records_.records[i];
-    if (candidate.label != name) continue;
+    if (candidate.label != name || candidate.kind != Record::Kind::kPointwise) continue;
     is_known = true;
     if (!fits(candidate, values, operands, own)) continue;
     std::string list;
     for (const Value& each : operands) list += (list.empty() ? "" : ", ") + operand(each);
     if (writes) return write(fmt::format("s.write(kRules[{}], {{{}}})", i, list), operands[0]);
-    return step(fmt::format("s.apply(kRules[{}], {{{}}}, {})", i, list, own.code));
+    return step(fmt::format("s.apply(kRules[{}], {{{}}}, {})", i, list,
+                            own.constant ? own.code : "static_cast<double>(" + own.code + ")"));
   }
   fail(call, is_known ? fmt::format("no record of '{}' takes these arguments", name)
                       : fmt::format("no operator or function '{}' has a record", name));

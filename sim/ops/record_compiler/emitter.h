@@ -18,6 +18,7 @@ struct Value {
   std::optional<double> constant{};  ///< a number known now
   bool is_known = true;              ///< false: a number that nobody keeps
   std::optional<std::size_t> input{};  ///< the record's own input of that number
+  bool is_variable = false;            ///< a statement's: another may give its name a new value
   [[nodiscard]] bool is_number() const { return kind == Kind::kNumber; }
 };
 using Scope = std::map<std::string, Value, std::less<>>;
@@ -62,12 +63,15 @@ class Emitter {
   std::vector<Value> arguments(const Expression& call, const Scope& scope);
   Value apply(const Expression& call, const std::vector<Value>& values);
   std::string fresh() { return "t" + std::to_string(names_++); }
+  /// What a branch makes lives as long as the statement that it is in, as in C++.
+  Value branch(const Expression& expression, const Scope& scope, std::string& declared);
   void line(const std::string& text) { code_ += "  " + text + "\n"; }
 
   const Records& records_;
   std::string code_;
   std::size_t names_ = 0;
   std::size_t steps_ = 0;
+  std::string* declared_ = nullptr;  ///< where a branch's temporaries are declared
   bool conjugates_ = false;
 };
 
