@@ -173,9 +173,9 @@ std::int64_t per_channel(const Tensor& x) {
 void record_native(Backward& b, const Tensor& save_mean, const Tensor& save_invstd, bool training) {
   if (!b.c.grad_enabled()) return;
   const Tensor& x = b.saved[0];
-  b.grads = native_batch_norm_backward(b.c, b.grad(), x, b.saved[3], b.saved[1], b.saved[2],
-                                       save_mean, save_invstd, training, per_channel(x),
-                                       std::move(b.grads));
+  b.grads =
+      native_batch_norm_backward(b.c, b.grad(), x, b.saved[3], b.saved[1], b.saved[2], save_mean,
+                                 save_invstd, training, per_channel(x), std::move(b.grads));
 }
 
 Tensor cudnn_batch_norm(Context& c, const Tensor& given, const Tensor& weight, const Tensor& bias,

@@ -96,9 +96,8 @@ void keep_as_results(Context& c, Node* node, std::size_t first) {
 }
 /// Where gradients are recorded, or come for the statistics, backward is made of other operators.
 bool is_of_graph(const Backward& b) {
-  return b.c.grad_enabled() ||
-         std::any_of(b.incoming.begin() + 1, b.incoming.end(),
-                     [](const Tensor& grad) { return grad.defined(); });
+  return b.c.grad_enabled() || std::any_of(b.incoming.begin() + 1, b.incoming.end(),
+                                           [](const Tensor& grad) { return grad.defined(); });
 }
 
 }  // namespace

@@ -94,9 +94,8 @@ constexpr std::string_view kHaveGradients[] = {
 };
 
 bool is_record(std::string_view node) {
-  return std::ranges::any_of(pointwise_table(), [node](const PointwiseRule& rule) {
-    return rule.node == node;
-  });
+  return std::ranges::any_of(pointwise_table(),
+                             [node](const PointwiseRule& rule) { return rule.node == node; });
 }
 
 }  // namespace

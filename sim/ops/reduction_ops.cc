@@ -408,10 +408,10 @@ TensorList extreme_along(Context& c, std::string_view name, const Tensor& self, 
       return keepdim || all.empty() ? x : unsqueeze(b.c, x, d);
     };
     const Tensor grad = beside(b.grad());
-    b.grads[0] = recorded_linear(b.c, "scatter_", "ScatterBackward0", grad, {}, false,
-                                 {beside(b.saved[0])}, std::move(b.grads[0]), [d](Backward& second) {
-                                   return gather(second.c, second.grad(), d, second.saved[0]);
-                                 });
+    b.grads[0] = recorded_linear(
+        b.c, "scatter_", "ScatterBackward0", grad, {}, false, {beside(b.saved[0])},
+        std::move(b.grads[0]),
+        [d](Backward& second) { return gather(second.c, second.grad(), d, second.saved[0]); });
   });
   return out;
 }

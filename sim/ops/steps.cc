@@ -90,9 +90,7 @@ Tensor Steps::ones(const Dims& sizes, const Tensor& like) const {
 Tensor Steps::reshape(const Tensor& x, const Dims& sizes) const {
   return ops::reshape(c_, x, sizes);  // a view that keeps its base, with gradients or without
 }
-Tensor Steps::expand(const Tensor& x, const Dims& sizes) const {
-  return ops::expand(c_, x, sizes);
-}
+Tensor Steps::expand(const Tensor& x, const Dims& sizes) const { return ops::expand(c_, x, sizes); }
 Tensor Steps::unsqueeze(const Tensor& x, double dim) const {
   return ops::unsqueeze(c_, x, static_cast<std::int64_t>(dim));
 }

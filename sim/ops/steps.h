@@ -7,8 +7,8 @@
 
 namespace tidemark::ops {
 
-/// What the statements of records (sim/ops/records) call. Where gradients are recorded every step is
-/// an operator like any other; else it is a kernel, below autograd.
+/// What the statements of records (sim/ops/records) call. Where gradients are recorded every step
+/// is an operator like any other; else it is a kernel, below autograd.
 class Steps {
  public:
   explicit Steps(Context& c) : Steps(c, c.grad_enabled()) {}
@@ -19,6 +19,7 @@ class Steps {
                double number) const;
   /// NAME_: its first operand is written. No memory is asked for.
   void write(const PointwiseRule& rule, std::initializer_list<Tensor> operands) const;
+  [[nodiscard]] bool records() const { return records_; }
   /// A number on its way through an operator.
   [[nodiscard]] const Tensor& number() const;
 
@@ -43,7 +44,8 @@ class Steps {
   Tensor unsqueeze(const Tensor& x, double dim) const;
   Tensor sum(const Tensor& x, const Dims& dims, bool keepdim = false) const;
   Tensor mean(const Tensor& x, const Dims& dims, bool keepdim) const;
-  /// Below autograd alone: the largest (or smallest) of each row; whether one (or all) of it is true.
+  /// Below autograd alone: the largest (or smallest) of each row; whether one (or all) of it is
+  /// true.
   Tensor largest(const Tensor& x, const Dims& dims, bool keepdim) const;
   Tensor truths(const Tensor& x, const Dims& dims, bool keepdim) const;
   /// What was reduced, with its lost dimensions beside those of `like`.

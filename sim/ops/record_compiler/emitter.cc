@@ -68,9 +68,7 @@ const Primitive* primitive(std::string_view name) {
   return found == std::end(kPrimitives) ? nullptr : found;
 }
 
-std::string operand(const Value& value) {
-  return value.is_number() ? "s.number()" : value.code;
-}
+std::string operand(const Value& value) { return value.is_number() ? "s.number()" : value.code; }
 
 std::string list_of(const std::vector<Value>& values, bool are_operands) {
   std::string out;
@@ -117,6 +115,7 @@ Value Emitter::value(const Expression& expression, const Scope& scope) {
       if (expression.text == "epsilon") return unknown_number();
       if (expression.text == "True") return other_value("true");
       if (expression.text == "False") return other_value("false");
+      if (expression.text == "of_graph") return other_value("s.records()");
       if (expression.text == "None") return tensor_value("Tensor()");
       fail(expression, fmt::format("'{}' is not known here", expression.text));
     }
@@ -191,8 +190,8 @@ Value Emitter::call(const Expression& call, const Scope& scope) {
   const auto is_plain = [](const Value& v) { return v.kind == Value::Kind::kOther; };
   if (call.text == "logical_and" && std::all_of(values.begin(), values.end(), is_plain))
     return other_value(fmt::format("({} && {})", values[0].code, values[1].code));
-  const bool are_numbers = std::all_of(values.begin(), values.end(),
-                                       [](const Value& v) { return v.is_number(); });
+  const bool are_numbers =
+      std::all_of(values.begin(), values.end(), [](const Value& v) { return v.is_number(); });
   const Primitive* const own = primitive(call.text);
   if (are_numbers && own == nullptr) return of_numbers(call, values);
   if (call.text == "conj") {
@@ -200,8 +199,8 @@ Value Emitter::call(const Expression& call, const Scope& scope) {
     return step(fmt::format("conjugate_view({})", values[0].code));
   }
   if (call.text == "masked_fill" || call.text == "masked_fill_") {
-    const std::string code = fmt::format("s.{}({}, {})", call.text, values.at(0).code,
-                                         values.at(1).code);
+    const std::string code =
+        fmt::format("s.{}({}, {})", call.text, values.at(0).code, values.at(1).code);
     return call.text.ends_with('_') ? write(code, values[0]) : step(code);
   }
   if (call.text == "div" && values[0].is_number())
@@ -211,7 +210,8 @@ Value Emitter::call(const Expression& call, const Scope& scope) {
   if (own != nullptr) {
     if (values.size() < own->fewest || values.size() > own->most)
       fail(call, fmt::format("{}() takes {} to {} arguments", own->name, own->fewest, own->most));
-    const std::string code = fmt::format("s.{}({})", own->name, list_of(values, own->takes_operands));
+    const std::string code =
+        fmt::format("s.{}({})", own->name, list_of(values, own->takes_operands));
     return own->gives_tensor ? step(code) : other_value(code);
   }
   return apply(call, values);

@@ -15,8 +15,8 @@ struct Value {
   enum class Kind : std::uint8_t { kTensor, kNumber, kOther };
   Kind kind = Kind::kTensor;
   std::string code;
-  std::optional<double> constant{};  ///< a number known now
-  bool is_known = true;              ///< false: a number that nobody keeps
+  std::optional<double> constant{};    ///< a number known now
+  bool is_known = true;                ///< false: a number that nobody keeps
   std::optional<std::size_t> input{};  ///< the record's own input of that number
   bool is_variable = false;            ///< a statement's: another may give its name a new value
   [[nodiscard]] bool is_number() const { return kind == Kind::kNumber; }

@@ -167,8 +167,7 @@ void read_gradients(const Node& node, Fields& fields, std::deque<std::string>& k
   }
 }
 
-void read_fields(const Node& node, Fields& fields, std::deque<std::string>& keys,
-                 Record& record) {
+void read_fields(const Node& node, Fields& fields, std::deque<std::string>& keys, Record& record) {
   if (const auto choice = fields.choice("kind", kKinds))
     record.kind = static_cast<Record::Kind>(*choice);
   if (const Node* list = fields.get("variants")) read_variants(*list, record);

@@ -36,8 +36,8 @@ struct WrittenGradient {
 struct Record {
   enum class Kind : std::uint8_t {
     kPointwise,
-    kExtern,   ///< C++ makes the results; the record has the gradients
-    kOfGraph,  ///< C++ has the gradients; the record has them where they are recorded
+    kExtern,     ///< C++ makes the results; the record has the gradients
+    kOfGraph,    ///< C++ has the gradients; the record has them where they are recorded
     kReduction,  ///< the record has the steps of `forward`, too
   };
   Kind kind = Kind::kPointwise;
@@ -49,7 +49,7 @@ struct Record {
   Functional functional = Functional::kNone;  ///< in torch.nn.functional: with an inplace flag
   bool in_place = true;
   bool in_place_is_method = false;  ///< NAME_ is x.NAME_ alone
-  std::string check;  ///< a C++ function that looks at the arguments first
+  std::string check;                ///< a C++ function that looks at the arguments first
   ResultKind result = ResultKind::kPromote;
   std::optional<CastPolicy> cast;
   bool contiguous = false;

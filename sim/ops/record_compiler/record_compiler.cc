@@ -74,9 +74,8 @@ class Writer {
     for (std::size_t i = 0; i < records_.records.size(); ++i) add(i);
     std::vector<std::size_t> names(records_.records.size());
     std::iota(names.begin(), names.end(), 0);
-    std::erase_if(names, [&](std::size_t i) {
-      return records_.records[i].kind != Record::Kind::kPointwise;
-    });
+    std::erase_if(
+        names, [&](std::size_t i) { return records_.records[i].kind != Record::Kind::kPointwise; });
     std::stable_sort(names.begin(), names.end(), [&](std::size_t a, std::size_t b) {
       return records_.records[a].name < records_.records[b].name;
     });
@@ -84,9 +83,11 @@ class Writer {
         "// Made from sim/ops/records by sim/ops/record_compiler.\n"
         "#include <algorithm>\n#include <cmath>\n#include <limits>\n\n"
         "#include \"sim/ops/autocast.h\"\n#include \"sim/ops/complex_ops.h\"\n"
-        "#include \"sim/ops/families.h\"\n#include \"sim/ops/op.h\"\n#include \"sim/ops/op_record.h\"\n"
+        "#include \"sim/ops/families.h\"\n#include \"sim/ops/op.h\"\n#include "
+        "\"sim/ops/op_record.h\"\n"
         "#include \"sim/ops/pointwise_rule.h\"\n#include \"sim/ops/recorded_kernels.h\"\n"
-        "#include \"sim/ops/reduction_ops.h\"\n#include \"sim/ops/steps.h\"\n#include \"sim/ops/values/rule.h\"\n\n"
+        "#include \"sim/ops/reduction_ops.h\"\n#include \"sim/ops/steps.h\"\n#include "
+        "\"sim/ops/values/rule.h\"\n\n"
         "namespace tidemark::ops {{\nnamespace {{\n\n"
         "[[maybe_unused]] constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();\n"
         "extern const PointwiseRule kRules[];\n\n{}"
@@ -177,7 +178,8 @@ class Writer {
       gradients += fmt::format("    if (b.needs({})) {{\n{}    b.grads[{}] = {};\n    }}\n", input,
                                emitter.code(), input, gradient.code);
       for (std::size_t i = 0; i < slots.size(); ++i) {
-        if (mentions(each.value, slots[i])) saves += fmt::format("  op.save({}, {});\n", i, slots[i]);
+        if (mentions(each.value, slots[i]))
+          saves += fmt::format("  op.save({}, {});\n", i, slots[i]);
       }
       if (mentions(each.value, "result"))
         saves_result = fmt::format("  op.save({}, result);\n", slots.size());
@@ -190,8 +192,9 @@ class Writer {
     const std::string backwards =
         gradients.empty()
             ? std::string("nullptr")
-            : fmt::format("[=](Backward& b) {{\n    b.saved.resize({});\n    const Steps s(b.c);\n{}  }}",
-                          slots.size() + 1, gradients);
+            : fmt::format(
+                  "[=](Backward& b) {{\n    b.saved.resize({});\n    const Steps s(b.c);\n{}  }}",
+                  slots.size() + 1, gradients);
     return fmt::format(
         "Tensor {}(Context& c{}) {{\n{}  Op op(c, \"{}\", \"{}\", {});\n{}  Tensor result;\n  {{\n"
         "  const Steps s(c, false);\n{}  result = {};\n  }}\n{}"
@@ -218,8 +221,8 @@ class Writer {
       std::string_view sign;
     };
     static constexpr Sign kSigns[] = {{"add", "+"}, {"sub", "-"}, {"mul", "*"}, {"div", "/"},
-                                      {"eq", "=="}, {"ne", "!="}, {"lt", "<"}, {"le", "<="},
-                                      {"gt", ">"}, {"ge", ">="}};
+                                      {"eq", "=="}, {"ne", "!="}, {"lt", "<"},  {"le", "<="},
+                                      {"gt", ">"},  {"ge", ">="}};
     for (std::size_t i = 0; i < std::size(kSigns); ++i) {
       if (kSigns[i].call != e.text) continue;
       const std::string both = fmt::format("({} {} {})", part(0), kSigns[i].sign, part(1));
@@ -241,13 +244,14 @@ class Writer {
     const std::string code = number_of(*record.numbers, names);
     const auto [at, is_new] = numbers_.emplace(record.label, code);
     if (!is_new && at->second != code) {
-      throw InputError(Problem{
-          record.at, {}, fmt::format("{}'s numbers are stated twice", record.label), {}});
+      throw InputError(
+          Problem{record.at, {}, fmt::format("{}'s numbers are stated twice", record.label), {}});
     }
     if (!is_new) return;
-    values_ += fmt::format("    {{\"{}\", ValueRule::Kind::kPlain, nullptr, nullptr, 1, false,\n"
-                           "     {}[](double x{}) -> double {{ return {}; }}}},\n",
-                           record.label, two ? "nullptr, " : "", two ? ", double y" : "", code);
+    values_ += fmt::format(
+        "    {{\"{}\", ValueRule::Kind::kPlain, nullptr, nullptr, 1, false,\n"
+        "     {}[](double x{}) -> double {{ return {}; }}}},\n",
+        record.label, two ? "nullptr, " : "", two ? ", double y" : "", code);
   }
 
   static std::vector<std::string> names_in(std::string_view list) {
@@ -304,8 +308,9 @@ class Writer {
     if (is_extern) std::sort(slots.begin(), slots.end());
     Scope scope{{"grad", tensor_value("b.grad()")}};
     for (std::size_t i = 0; i < 3; ++i)
-      scope[fmt::format("grads{}", i)] = tensor_value(
-          is_extern ? fmt::format("incoming(b, given, {})", i) : fmt::format("gradient_of(b, {})", i));
+      scope[fmt::format("grads{}", i)] =
+          tensor_value(is_extern ? fmt::format("incoming(b, given, {})", i)
+                                 : fmt::format("gradient_of(b, {})", i));
     for (const Parameter& each : record.parameters) {
       if (each.name.empty()) continue;
       const auto slot = std::find(slots.begin(), slots.end(), each.name) - slots.begin();
@@ -313,8 +318,7 @@ class Writer {
       Value value = number_value(each.name);
       if (each.is_tensor()) value = tensor_value(fmt::format("b.saved[{}]", slot));
       if (each.type == "bool" || each.type == "int[]") value.kind = Value::Kind::kOther;
-      if (input != inputs.end())
-        value.input = static_cast<std::size_t>(input - inputs.begin());
+      if (input != inputs.end()) value.input = static_cast<std::size_t>(input - inputs.begin());
       scope[each.name] = std::move(value);
     }
     std::string body = fmt::format("  b.saved.resize({});\n  const Steps s(b.c);\n", slots.size());
@@ -352,8 +356,8 @@ class Writer {
         "  [[maybe_unused]] const unsigned given = given_of(made);\n"
         "  op.results_of(made, [=](Backward& b) {{\n{}  }});\n"
         "  return made;\n}}\n\n",
-        record.label, parameters, record.label, record.node, fmt::join(inputs, ", &"), others, saves,
-        body);
+        record.label, parameters, record.label, record.node, fmt::join(inputs, ", &"), others,
+        saves, body);
   }
 
   /// The names that a gradient may say, and the C++ of them.
@@ -406,12 +410,14 @@ class Writer {
     const bool takes_complex =
         hands_on || is_negative || emitter.conjugates() || record.takes_complex;
     const std::string run =
-        hands_on ? "nullptr"
-                 : "&" + function("Tensor", fmt::format("{}  return {};\n", emitter.code(), made.code));
+        hands_on
+            ? "nullptr"
+            : "&" + function("Tensor", fmt::format("{}  return {};\n", emitter.code(), made.code));
     return gradient(run, mentions_in(record, expression), takes_complex);
   }
   /// One formula for all gradients.
-  std::string all_gradients(const Record& record, const Expression& expression, const Scope& scope) {
+  std::string all_gradients(const Record& record, const Expression& expression,
+                            const Scope& scope) {
     std::vector<std::string> wanted;
     std::vector<std::string> results;
     for (std::size_t i = 0; i < record.tensors().size(); ++i) {
@@ -519,7 +525,8 @@ class Writer {
         record.check.empty() ? std::string() : fmt::format("check_{}(a); ", record.check);
     const std::string plain =
         check + "return apply(" + rule + (two ? "a.operand(0)" : "a.tensor(0)") + rest + ");";
-    const std::string in_place = check + "return apply_in_place(" + rule + "a.tensor(0)" + rest + ");";
+    const std::string in_place =
+        check + "return apply_in_place(" + rule + "a.tensor(0)" + rest + ");";
     using Functional = Record::Functional;
     std::vector<std::string> where = record.variants;
     if (record.functional == Functional::kPlain) where.emplace_back("F");
@@ -530,7 +537,8 @@ class Writer {
     if (!record.variants.empty() && record.in_place) {
       add_op(record, signature(record, "_", ")", true),
              record.in_place_is_method ? std::string("method")
-                                       : fmt::format("{}", fmt::join(record.variants, " ")), in_place);
+                                       : fmt::format("{}", fmt::join(record.variants, " ")),
+             in_place);
     }
     if (record.functional != Functional::kInPlace) return;
     add_op(record, signature(record, "", ", bool inplace=False)", false), "F",

@@ -68,7 +68,7 @@ def twice(value, *inputs):
     sum(g.pow(2).sum() for g in gradients).backward()
 
 
-hessian_vector_product()
+products = hessian_vector_product()
 learn_to_learn()
 words, score = nn.Embedding(50, 16, padding_idx=0).cuda(), nn.Linear(16, 1).cuda()
 places, wanted = torch.randint(0, 50, (4, 7), device="cuda"), torch.rand(4, 7, 1, device="cuda")
