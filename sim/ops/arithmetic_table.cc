@@ -249,42 +249,6 @@ std::span<const OpDef> arithmetic_ops() {
       {"clamp_max_(Tensor input, number max)", "torch method",
        [](Arguments& a) -> OpResult { return clamp_min_(a.context(), a.tensor(0)); },
        kArithmeticTableSource},
-      {"lerp(Tensor input, Tensor end, operand weight)", "torch method",
-       [](Arguments& a) -> OpResult {
-         return lerp(a.context(), a.tensor(0), a.tensor(1), a.operand(2));
-       },
-       kArithmeticTableSource},
-      {"lerp_(Tensor input, Tensor end, operand weight)", "method",
-       [](Arguments& a) -> OpResult {
-         return lerp_(a.context(), a.tensor(0), a.tensor(1), a.operand(2));
-       },
-       kArithmeticTableSource},
-      {"addcmul(Tensor input, Tensor tensor1, Tensor tensor2, *, number value=1)", "torch method",
-       [](Arguments& a) -> OpResult {
-         return addcmul(a.context(), a.tensor(0), a.tensor(1), a.tensor(2));
-       },
-       kArithmeticTableSource},
-      {"addcmul_(Tensor input, Tensor tensor1, Tensor tensor2, *, number value=1)", "method",
-       [](Arguments& a) -> OpResult {
-         return addcmul_(a.context(), a.tensor(0), a.tensor(1), a.tensor(2));
-       },
-       kArithmeticTableSource},
-      {"addcdiv(Tensor input, Tensor tensor1, Tensor tensor2, *, number value=1)", "torch method",
-       [](Arguments& a) -> OpResult {
-         return addcdiv(a.context(), a.tensor(0), a.tensor(1), a.tensor(2));
-       },
-       kArithmeticTableSource},
-      {"addcdiv_(Tensor input, Tensor tensor1, Tensor tensor2, *, number value=1)", "method",
-       [](Arguments& a) -> OpResult {
-         return addcdiv_(a.context(), a.tensor(0), a.tensor(1), a.tensor(2));
-       },
-       kArithmeticTableSource},
-      {"atan2(Tensor input, Tensor other)", "torch method",
-       [](Arguments& a) -> OpResult { return atan2(a.context(), a.tensor(0), a.tensor(1)); },
-       kArithmeticTableSource},
-      {"atan2_(Tensor input, Tensor other)", "method",
-       [](Arguments& a) -> OpResult { return atan2_(a.context(), a.tensor(0), a.tensor(1)); },
-       kArithmeticTableSource},
       {"isinf(Tensor input)", "torch method",
        [](Arguments& a) -> OpResult { return isinf(a.context(), a.tensor(0)); },
        kArithmeticTableSource},

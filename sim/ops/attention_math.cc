@@ -6,6 +6,7 @@
 #include "sim/ops/linear_ops.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
+#include "sim/ops/recorded_gradients.h"
 #include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
 #include "sim/ops/softmax_ops.h"
@@ -26,8 +27,12 @@ Tensor safe_softmax(Context& c, const Tensor& self, std::int64_t dim) {
     if (!in_place) out = pointwise(c, {&rows, &zero, &plain}, out.dtype());
   }
   op.save(0, out);
-  return op.result(std::move(out), [](Backward& b) {
+  return op.result(std::move(out), [dim](Backward& b) {
     const Tensor& grad = b.grad();
+    if (b.c.grad_enabled()) {
+      b.grads[0] = recorded_softmax(b.c, grad, b.saved[0], dim, false, b.saved[0].dtype());
+      return;
+    }
     b.grads[0] = b.c.empty(grad.sizes(), grad.dtype(), grad.device());
     const Tensor product = pointwise(b.c, {&grad, &b.saved[0]});
     contiguous(b.c, product);

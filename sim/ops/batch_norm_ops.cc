@@ -8,6 +8,8 @@
 #include "sim/ops/families.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
+#include "sim/ops/recorded_kernels.h"
+#include "sim/ops/reduction_ops.h"
 #include "sim/ops/releases.h"
 #include "sim/ops/rounding.h"
 #include "sim/ops/shape_ops.h"
@@ -163,6 +165,19 @@ void give(Backward& b, Gradients g) {
   b.grads[2] = std::move(g.bias);
 }
 
+std::int64_t per_channel(const Tensor& x) {
+  return x.numel() / std::max<std::int64_t>(x.size(1), 1);
+}
+
+/// The gradients of native_batch_norm_backward's results, where they are recorded.
+void record_native(Backward& b, const Tensor& save_mean, const Tensor& save_invstd, bool training) {
+  if (!b.c.grad_enabled()) return;
+  const Tensor& x = b.saved[0];
+  b.grads =
+      native_batch_norm_backward(b.c, b.grad(), x, b.saved[3], b.saved[1], b.saved[2], save_mean,
+                                 save_invstd, training, per_channel(x), std::move(b.grads));
+}
+
 Tensor cudnn_batch_norm(Context& c, const Tensor& given, const Tensor& weight, const Tensor& bias,
                         const Tensor& running_mean, const Tensor& running_var, bool training) {
   Tensor input = contiguous(c, given, given.suggest_memory_format());
@@ -190,15 +205,24 @@ Tensor cudnn_batch_norm(Context& c, const Tensor& given, const Tensor& weight, c
     if (!training) {
       give(b, native_backward(b.c, {b.grad(), x, w, b.saved[4], b.saved[5], false}, b.needs(0),
                               b.needs(1), b.needs(2)));
+      record_native(b, b.saved[4], b.saved[5], false);
       return;
     }
+    // cuDNN writes over what it kept: a pass that leaves the graph works on a copy.
+    const Tensor reserve =
+        b.c.thread().retains_graph ? clone(b.c, b.saved[6]) : std::move(b.saved[6]);
     const Tensor grad = contiguous_kernel(b.c, b.grad(), x.suggest_memory_format());
     Gradients g;
     g.input = b.c.empty_in(x.sizes(), x.suggest_memory_format(), x.dtype(), x.device());
     g.weight = b.c.empty(w.sizes(), w.dtype(), w.device());
     g.bias = b.c.empty(w.sizes(), w.dtype(), w.device());
-    const Tensor workspace = cudnn_buffer(b.c, CudnnBuffer::kBatchNormBackward, x.device());
-    give(b, std::move(g));
+    {
+      const Tensor workspace = cudnn_buffer(b.c, CudnnBuffer::kBatchNormBackward, x.device());
+      give(b, std::move(g));
+    }
+    if (!b.c.grad_enabled()) return;
+    b.grads = cudnn_batch_norm_backward(b.c, x, grad, w, b.saved[1], b.saved[2], b.saved[4],
+                                        b.saved[5], per_channel(x), std::move(b.grads));
   });
   // A copy of the input goes with the call, then a tuple's members from the first to the last.
   input.reset();
@@ -244,6 +268,7 @@ Tensor native_batch_norm(Context& c, const Tensor& input, const Tensor& weight, 
     give(b,
          native_backward(b.c, {b.grad(), b.saved[0], b.saved[3], b.saved[4], b.saved[5], training},
                          b.needs(0), b.needs(1), b.needs(2)));
+    record_native(b, b.saved[4], b.saved[5], training);
   });
   save_mean.reset();
   save_invstd.reset();
@@ -298,7 +323,12 @@ Tensor repeat_vector(Context& c, const Tensor& x, std::int64_t n) {
       b.grads[0] = b.grad();
       return;
     }
-    const Tensor rows = reshape_kernel(b.c, b.grad(), {n, b.grad().size(0) / n});
+    const Dims sizes{n, b.grad().size(0) / n};
+    if (b.c.grad_enabled()) {
+      b.grads[0] = sum(b.c, reshape(b.c, b.grad(), sizes), {0}, false, {});
+      return;
+    }
+    const Tensor rows = reshape_kernel(b.c, b.grad(), sizes);
     b.grads[0] = sum(b.c, rows, {0}, false);
   });
 }

@@ -12,6 +12,8 @@
 #include "sim/ops/indexing_ops.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
+#include "sim/ops/pointwise_ops.h"
+#include "sim/ops/recorded_kernels.h"
 #include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
 #include "sim/ops/values/view.h"
@@ -144,6 +146,24 @@ Tensor sparse_gradient(Context& c, const Tensor& incoming, const Tensor& looked_
 
 }  // namespace
 
+namespace {
+
+/// Source: torch's embedding_dense_double_backward.
+Tensor embedding_double_backward(Context& c, const Tensor& grad, const Tensor& indices,
+                                 std::int64_t padding_idx) {
+  const Tensor flat = reshape(c, indices, {-1});
+  const Tensor rows = index_select(c, grad, 0, flat);
+  if (padding_idx >= 0) {
+    const Tensor padding = binary(c, "eq", indices, number_tensor(c, ScalarType::kInt64));
+    masked_fill_(c, rows, reshape(c, padding, {-1, 1}), number_tensor(c));
+  }
+  Dims sizes = indices.sizes();
+  sizes.push_back(grad.size(-1));
+  return view(c, rows, sizes);
+}
+
+}  // namespace
+
 Tensor embedding(Context& c, const Tensor& weight, const Tensor& indices,
                  const EmbeddingOptions& options) {
   if (weight.dim() != 2)
@@ -165,6 +185,15 @@ Tensor embedding(Context& c, const Tensor& weight, const Tensor& indices,
     b.grads[0] = options.sparse
                      ? sparse_gradient(b.c, b.grad(), b.saved[0], rows, options.padding_idx)
                      : embedding_dense_backward(b.c, b.grad(), b.saved[0], rows, options);
+    if (!b.c.grad_enabled()) return;
+    if (options.sparse)
+      throw NotModelled("the gradient of embedding's sparse gradient is not modelled");
+    b.grads[0] = recorded_linear(
+        b.c, "embedding_dense_backward", "EmbeddingDenseBackwardBackward0", b.grad(), {}, false,
+        {b.saved[0]}, std::move(b.grads[0]), [options](Backward& second) {
+          return embedding_double_backward(second.c, second.grad(), second.saved[0],
+                                           options.padding_idx);
+        });
   });
 }
 

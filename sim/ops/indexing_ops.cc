@@ -10,6 +10,7 @@
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
+#include "sim/ops/recorded_kernels.h"
 #include "sim/ops/reduction_ops.h"
 #include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
@@ -356,6 +357,11 @@ Tensor index(Context& c, const Tensor& self, const TensorList& indices) {
     b.grads[0] = zeros(b.c, sizes, b.grad().dtype(), b.grad().device());
     Counts chosen = counts;
     put_sorted(b.c, b.grads[0], saved_indices(b, count), b.grad(), false, chosen);
+    if (!b.c.grad_enabled()) return;
+    b.grads[0] = recorded_linear(
+        b.c, "_index_put_impl_", "IndexPutImplBackward0", b.grad(), {}, false,
+        saved_indices(b, count), std::move(b.grads[0]),
+        [](Backward& second) { return index(second.c, second.grad(), second.saved); });
   });
 }
 
@@ -425,9 +431,16 @@ Tensor index_select(Context& c, const Tensor& self, std::int64_t dim, const Tens
   op.save(0, index);
   Dims sizes = self.sizes();
   if (!sizes.empty()) sizes[static_cast<std::size_t>(d)] = index.numel();
-  return op.result(c.empty(sizes, self.dtype(), self.device()), [all = self.sizes()](Backward& b) {
-    b.grads[0] = zeros(b.c, all, b.grad().dtype(), b.grad().device());
-  });
+  return op.result(
+      c.empty(sizes, self.dtype(), self.device()), [all = self.sizes(), d](Backward& b) {
+        b.grads[0] = zeros(b.c, all, b.grad().dtype(), b.grad().device());
+        if (!b.c.grad_enabled()) return;
+        b.grads[0] =
+            recorded_linear(b.c, "index_add_", "IndexAddBackward0", b.grad(), {}, false,
+                            {b.saved[0], b.grad()}, std::move(b.grads[0]), [d](Backward& second) {
+                              return index_select(second.c, second.grad(), d, second.saved[0]);
+                            });
+      });
 }
 
 Tensor gather(Context& c, const Tensor& self, std::int64_t dim, const Tensor& index) {
@@ -444,8 +457,13 @@ Tensor gather(Context& c, const Tensor& self, std::int64_t dim, const Tensor& in
   op.gathers();
   op.save(0, index);
   op.save(1, self);
-  return op.result(c.empty(index.sizes(), self.dtype(), self.device()), [](Backward& b) {
+  return op.result(c.empty(index.sizes(), self.dtype(), self.device()), [dim](Backward& b) {
     b.grads[0] = zeros(b.c, b.saved[1].sizes(), b.grad().dtype(), b.grad().device());
+    if (!b.c.grad_enabled()) return;
+    b.grads[0] = recorded_linear(b.c, "scatter_add_", "ScatterAddBackward0", b.grad(), {}, false,
+                                 {b.saved[0]}, std::move(b.grads[0]), [dim](Backward& second) {
+                                   return gather(second.c, second.grad(), dim, second.saved[0]);
+                                 });
   });
 }
 

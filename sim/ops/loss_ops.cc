@@ -350,8 +350,10 @@ Tensor binary_cross_entropy_with_logits(Context& c, Tensor self, Tensor target, 
     }();
   }
   const Tensor loss = pointwise(c, {&target});
-  return op.result(reduced_kernel(c, loss, reduction), [](Backward& b) {
+  return op.result(reduced_kernel(c, loss, reduction), [reduction](Backward& b) {
     Context& bc = b.c;
+    if (bc.grad_enabled())
+      return binary_cross_entropy_with_logits_of_graph(b, reduction == Reduction::kMean);
     b.saved.resize(4);
     const Tensor& weights = b.saved[0];
     const Tensor& x = b.saved[1];

@@ -59,6 +59,7 @@ Tensor unpack_for_graph(Node& node, const SavedTensor& saved) {
   Tensor result = Context::shallow_copy(saved.tensor);
   result->version = saved.version;
   result->grad_fn = Ref<Node>(&node);
+  result->output_nr = saved.tensor->output_nr;
   return result;
 }
 

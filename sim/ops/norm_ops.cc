@@ -1,5 +1,7 @@
 #include "sim/ops/norm_ops.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/ops/autocast.h"
@@ -7,6 +9,7 @@
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
+#include "sim/ops/recorded_kernels.h"
 #include "sim/ops/reduction_ops.h"
 #include "sim/ops/releases.h"
 #include "sim/ops/rounding.h"
@@ -79,6 +82,24 @@ void sum_partials(Context& c, Rows rows, std::initializer_list<Tensor*> gradient
   while (!partials.empty()) partials.pop_back();
 }
 
+/// What a node kept of its statistics are results that have gradients of their own: they are asked
+/// for where the gradient's gradient is recorded.
+void keep_as_results(Context& c, Node* node, std::size_t first) {
+  if (node == nullptr) return;
+  for (std::size_t i = first; i < node->saved.size(); ++i) {
+    SavedTensor& saved = node->saved[i];
+    if (!saved.tensor.defined()) continue;
+    saved.tensor->output_nr = static_cast<std::uint32_t>(node->metadata.size());
+    node->metadata.push_back(metadata_of(c, saved.tensor));
+    saved.is_result = true;
+  }
+}
+/// Where gradients are recorded, or come for the statistics, backward is made of other operators.
+bool is_of_graph(const Backward& b) {
+  return b.c.grad_enabled() || std::any_of(b.incoming.begin() + 1, b.incoming.end(),
+                                           [](const Tensor& grad) { return grad.defined(); });
+}
+
 }  // namespace
 
 Tensor layer_norm(Context& c, Tensor input, const Dims& normalized_shape, Tensor weight,
@@ -115,6 +136,9 @@ Tensor layer_norm(Context& c, Tensor input, const Dims& normalized_shape, Tensor
       b.grads[2] = b.c.empty(b.saved[0].sizes(), b.saved[0].dtype(), b.saved[0].device());
     const Tensor grad = contiguous(b.c, b.grad());
     sum_partials(b.c, rows, {&b.grads[1], &b.grads[2]});
+    if (!b.c.grad_enabled()) return;
+    b.grads = native_layer_norm_backward(b.c, b.grad(), b.saved[1], b.saved[3], b.saved[4], w,
+                                         rows.count, rows.width, std::move(b.grads));
   });
   mean.reset();
   rstd.reset();
@@ -139,7 +163,15 @@ Tensor fused_rms_norm(Context& c, const Tensor& input, Rows rows, const Dims& no
     rstd = c.empty(statistics, accumulate_type(input.dtype()), input.device());
   }
   op.save(2, rstd);
-  op.results({&out}, [rows](Backward& b) {
+  const std::size_t first = input.sizes().size() - normalized_shape.size();
+  op.results({&out}, [rows, first](Backward& b) {
+    if (is_of_graph(b)) {
+      Dims inner;
+      Dims outer;
+      for (std::size_t i = 0; i < b.saved[0].sizes().size(); ++i)
+        (i < first ? outer : inner).push_back(static_cast<std::int64_t>(i));
+      return _fused_rms_norm_of_graph(b, inner, outer);
+    }
     const Tensor& w = b.saved[1];
     const Tensor x = contiguous(b.c, b.saved[0]);
     if (b.needs(0)) b.grads[0] = b.c.empty(x.sizes(), x.dtype(), x.device());
@@ -147,6 +179,7 @@ Tensor fused_rms_norm(Context& c, const Tensor& input, Rows rows, const Dims& no
     const Tensor grad = contiguous(b.c, b.grad());
     sum_partials(b.c, rows, {&b.grads[1]});
   });
+  keep_as_results(c, op.node(), 2);
   rstd.reset();
   return out;
 }
@@ -259,6 +292,10 @@ Tensor native_group_norm(Context& c, const Tensor& input, std::int64_t groups, c
   op.save(2, mean);
   op.save(3, rstd);
   op.results({&out}, [n, channels, groups, flat, format, acc](Backward& b) {
+    if (is_of_graph(b)) {
+      const std::int64_t each = b.saved[0].numel() / std::max<std::int64_t>(n * channels, 1);
+      return native_group_norm_of_graph(b, n, groups, channels / groups, each);
+    }
     const Tensor& w = b.saved[1];
     const Tensor grad = contiguous_kernel(b.c, b.grad(), format);
     const Tensor x = contiguous_kernel(b.c, b.saved[0], format);
@@ -281,6 +318,7 @@ Tensor native_group_norm(Context& c, const Tensor& input, std::int64_t groups, c
     const Tensor c3 = b.c.empty({n, groups}, acc, device);
     if (!flat && w.defined() && !is_last) c1 = b.c.empty({n, channels}, acc, device);
   });
+  keep_as_results(c, op.node(), 2);
   mean.reset();
   rstd.reset();
   return out;

@@ -326,50 +326,6 @@ Tensor clamp_min_(Context& c, const Tensor& self) {
 
 namespace {
 
-auto lerp_backward(bool number) {
-  return [number](Backward& b) {
-    const Tensor one = number_tensor(b.c);
-    if (b.needs(1)) {
-      b.grads[1] = pointwise(b.c, {&b.grad(), number ? &one : &b.saved[2]});
-    }
-    if (b.needs(0)) {
-      const Tensor rest = number ? one : pointwise(b.c, {&one, &b.saved[2]});
-      b.grads[0] = pointwise(b.c, {&b.grad(), &rest});
-    }
-    if (b.needs(2)) {
-      const Tensor difference = pointwise(b.c, {&b.saved[0], &b.saved[1]});
-      b.grads[2] = pointwise(b.c, {&b.grad(), &difference});
-    }
-  };
-}
-
-void addcmul_backward(Backward& b) {
-  if (b.needs(0)) b.grads[0] = b.grad();
-  for (const std::size_t side : {1U, 2U}) {
-    if (!b.needs(side)) continue;
-    const Tensor scaled = pointwise(b.c, {&b.saved[2 - side]});
-    b.grads[side] = pointwise(b.c, {&b.grad(), &scaled});
-  }
-}
-
-void addcdiv_backward(Backward& b) {
-  b.saved.resize(2);
-  const Tensor& t1 = b.saved[0];
-  const Tensor& t2 = b.saved[1];
-  if (b.needs(0)) b.grads[0] = b.grad();
-  if (b.needs(1)) {
-    const Tensor quotient = pointwise(b.c, {&t2});
-    b.grads[1] = pointwise(b.c, {&b.grad(), &quotient});
-  }
-  if (b.needs(2)) {
-    const Tensor square = pointwise(b.c, {&t2, &t2});
-    const Tensor scaled = pointwise(b.c, {&t1});
-    const Tensor quotient = pointwise(b.c, {&scaled, &square});
-    const Tensor negative = pointwise(b.c, {&b.grad()});
-    b.grads[2] = pointwise(b.c, {&negative, &quotient});
-  }
-}
-
 /// As C++ names it.
 std::string_view compiled_name(ScalarType type) {
   struct Row {
@@ -395,122 +351,18 @@ std::string_view compiled_name(ScalarType type) {
   return "c10::complex<double>";
 }
 
+}  // namespace
+
 /// Nothing is promoted. Source: Lerp.cpp, TORCH_META_FUNC(lerp_Tensor).
-void check_lerp_types(const Tensor& self, const Tensor& end, const Tensor& weight) {
+void check_same_types(Arguments& a) {
+  const Tensor& self = a.tensor(0);
   const auto check = [&](const Tensor& other, std::string_view name) {
     if (other.dtype() == self.dtype()) return;
     throw OpError(fmt::format("expected dtype {} for `{}` but got dtype {}",
                               compiled_name(self.dtype()), name, compiled_name(other.dtype())));
   };
-  check(end, "end");
-  if (weight.dim() > 0) check(weight, "weight");
-}
-
-}  // namespace
-
-Tensor lerp(Context& c, const Tensor& self, const Tensor& end, const Tensor& weight) {
-  check_lerp_types(self, end, weight);
-  const bool number = weight->wrapped_number;
-  Op op(c, "lerp", number ? "LerpBackward0" : "LerpBackward1", {&self, &end, &weight});
-  op.save_if(op.needs(2), 0, end);
-  op.save_if(op.needs(2), 1, self);
-  op.save_if(!number, 2, weight);
-  return op.result(pointwise(c, {&self, &end, &weight}), lerp_backward(number));
-}
-
-Tensor lerp_(Context& c, const Tensor& self, const Tensor& end, const Tensor& weight) {
-  check_lerp_types(self, end, weight);
-  const bool number = weight->wrapped_number;
-  Op op(c, "lerp_", number ? "LerpBackward0" : "LerpBackward1", {&self, &end, &weight});
-  check_in_place(c, self, {&end, &weight});
-  op.save_if(op.needs(2), 0, end);
-  if (op.needs(2)) op.save(1, clone(c, self));
-  op.save_if(!number, 2, weight);
-  return op.in_place(self, lerp_backward(number));
-}
-
-Tensor addcmul(Context& c, Tensor self, Tensor tensor1, Tensor tensor2) {
-  const AutocastScope cast(c, CastPolicy::kPromote, {&self, &tensor1, &tensor2});
-  Op op(c, "addcmul", "AddcmulBackward0", {&self, &tensor1, &tensor2});
-  op.save_if(op.needs(2), 0, tensor1);
-  op.save_if(op.needs(1), 1, tensor2);
-  return op.result(pointwise(c, {&self, &tensor1, &tensor2}), addcmul_backward);
-}
-
-Tensor addcmul_(Context& c, const Tensor& self, const Tensor& tensor1, const Tensor& tensor2) {
-  Op op(c, "addcmul_", "AddcmulBackward0", {&self, &tensor1, &tensor2});
-  check_in_place(c, self, {&tensor1, &tensor2});
-  op.save_if(op.needs(2), 0, tensor1);
-  op.save_if(op.needs(1), 1, tensor2);
-  return op.in_place(self, addcmul_backward);
-}
-
-Tensor addcdiv(Context& c, Tensor self, Tensor tensor1, Tensor tensor2) {
-  const AutocastScope cast(c, CastPolicy::kPromote, {&self, &tensor1, &tensor2});
-  Op op(c, "addcdiv", "AddcdivBackward0", {&self, &tensor1, &tensor2});
-  op.save_if(op.needs(2), 0, tensor1);
-  op.save_if(op.needs(1) || op.needs(2), 1, tensor2);
-  return op.result(pointwise(c, {&self, &tensor1, &tensor2}), addcdiv_backward);
-}
-
-Tensor addcdiv_(Context& c, const Tensor& self, const Tensor& tensor1, const Tensor& tensor2) {
-  Op op(c, "addcdiv_", "AddcdivBackward0", {&self, &tensor1, &tensor2});
-  check_in_place(c, self, {&tensor1, &tensor2});
-  op.save_if(op.needs(2), 0, tensor1);
-  op.save_if(op.needs(1) || op.needs(2), 1, tensor2);
-  return op.in_place(self, addcdiv_backward);
-}
-
-namespace {
-
-void atan2_backward(Backward& b) {
-  const Tensor& y = b.saved[1];
-  const Tensor& x = b.saved[0];
-  const bool masks = b.c.rules().atan2_masks_zero;
-  Tensor squares;
-  Tensor reciprocal;
-  {
-    const Tensor xx = pointwise(b.c, {&x, &x});
-    const Tensor yy = pointwise(b.c, {&y, &y});
-    Tensor both = pointwise(b.c, {&yy, &xx});
-    if (masks) {
-      squares = std::move(both);
-    } else {
-      reciprocal = pointwise(b.c, {&both});
-    }
-  }
-  if (masks) {
-    reciprocal = pointwise(b.c, {&squares});
-    pointwise(b.c, {&squares}, ScalarType::kBool);
-  }
-  Tensor first;
-  if (b.needs(0)) {
-    first = pointwise(b.c, {&b.grad(), &x});
-    b.grads[0] = pointwise(b.c, {&first, &reciprocal});
-  }
-  if (b.needs(1)) {
-    const Tensor negative = pointwise(b.c, {&y});
-    const Tensor product = pointwise(b.c, {&b.grad(), &negative});
-    b.grads[1] = pointwise(b.c, {&product, &reciprocal});
-  }
-}
-
-}  // namespace
-
-Tensor atan2(Context& c, Tensor self, Tensor other) {
-  const AutocastScope cast(c, CastPolicy::kPromote, {&self, &other});
-  Op op(c, "atan2", "Atan2Backward0", {&self, &other});
-  op.save(0, other);
-  op.save(1, self);
-  return op.result(pointwise(c, {&self, &other}), atan2_backward);
-}
-
-Tensor atan2_(Context& c, const Tensor& self, const Tensor& other) {
-  Op op(c, "atan2_", "Atan2Backward0", {&self, &other});
-  check_in_place(c, self, {&other});
-  op.save(0, other);
-  if (op.records()) op.save(1, clone(c, self));
-  return op.in_place(self, atan2_backward);
+  check(a.tensor(1), "end");
+  if (a.is_tensor(2) && a.tensor(2).dim() > 0) check(a.tensor(2), "weight");
 }
 
 Tensor isinf(Context& c, const Tensor& self) {

@@ -63,14 +63,6 @@ Tensor clamp_(Context& c, const Tensor& self, bool has_min, bool has_max);
 Tensor clamp_tensors(Context& c, const Tensor& self, const Tensor& min, const Tensor& max);
 Tensor clamp_min(Context& c, const Tensor& self);
 Tensor clamp_min_(Context& c, const Tensor& self);
-Tensor lerp(Context& c, const Tensor& self, const Tensor& end, const Tensor& weight);
-Tensor lerp_(Context& c, const Tensor& self, const Tensor& end, const Tensor& weight);
-Tensor addcmul(Context& c, Tensor self, Tensor tensor1, Tensor tensor2);
-Tensor addcdiv(Context& c, Tensor self, Tensor tensor1, Tensor tensor2);
-Tensor addcmul_(Context& c, const Tensor& self, const Tensor& tensor1, const Tensor& tensor2);
-Tensor addcdiv_(Context& c, const Tensor& self, const Tensor& tensor1, const Tensor& tensor2);
-Tensor atan2(Context& c, Tensor self, Tensor other);
-Tensor atan2_(Context& c, const Tensor& self, const Tensor& other);
 Tensor isfinite(Context& c, const Tensor& self);
 Tensor isinf(Context& c, const Tensor& self);
 

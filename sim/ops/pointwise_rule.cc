@@ -7,7 +7,6 @@
 
 #include "sim/base/check.h"
 #include "sim/ops/complex_ops.h"
-#include "sim/ops/gradient_machine.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/sparse.h"
@@ -44,10 +43,16 @@ bool is_saved(const Op& op, const PointwiseRule& rule, const Gradient& self, std
   return mentions.count > 1 || mentions.gradients == 1 || op.needs(mentions.last);
 }
 
-ScalarType type_of(const Context& c, ResultKind kind, const Tensor& self, const Tensor& other) {
+using Operands = std::array<const Tensor*, PointwiseRule::kMostInputs>;
+
+ScalarType type_of(const Context& c, const PointwiseRule& rule, const Operands& operands) {
+  const ResultKind kind = rule.result;
   if (kind == ResultKind::kBool) return ScalarType::kBool;
-  const ScalarType type =
-      other.defined() ? result_type(c, {&self, &other}) : result_type(c, {&self});
+  std::vector<const Tensor*> all;
+  for (const Tensor* t : operands) {
+    if (t->defined()) all.push_back(t);
+  }
+  const ScalarType type = result_type(c, all);
   if (kind == ResultKind::kFloat && !is_differentiable(type)) return c.default_dtype;
   if (kind == ResultKind::kIntegral && is_differentiable(type)) {
     throw OpError(
@@ -58,17 +63,20 @@ ScalarType type_of(const Context& c, ResultKind kind, const Tensor& self, const 
 }
 
 void save_inputs(Op& op, const PointwiseRule& rule, const Gradient& self_gradient,
-                 const Tensor& self, const Tensor& other) {
+                 const Operands& operands) {
   if (!op.records()) return;
-  if (rule.inputs > 1 && is_saved(op, rule, self_gradient, 1)) op.save(rule.slots[1], other);
-  if (is_saved(op, rule, self_gradient, 0)) op.save(rule.slots[0], self);
+  for (std::size_t i = 0; i < rule.inputs; ++i) {
+    const std::size_t input = rule.order[i];
+    if (is_saved(op, rule, self_gradient, input)) op.save(rule.slots[input], *operands[input]);
+  }
 }
 
 /// A result is saved whichever of the gradients that mention it are wanted: inputs alone are
 /// guarded.
 void save_result(Op& op, const PointwiseRule& rule, const Gradient& self_gradient,
                  const Tensor& result) {
-  op.save_if(mentions_of(rule, self_gradient, Step::kResult).count > 0, rule.inputs, result);
+  op.save_if(mentions_of(rule, self_gradient, PointwiseRule::kResult).count > 0, rule.inputs,
+             result);
 }
 
 /// |x| of complex numbers: computed as complex, then made real.
@@ -86,11 +94,15 @@ Tensor complex_abs(Context& c, const Tensor& self) {
 }
 
 /// What a node keeps of its call. Small enough for std::function to hold in place.
-struct RuleBackward {
+class RuleBackward {
+ public:
+  RuleBackward(const PointwiseRule* of, float scalar, bool writes, bool lacks = false)
+      : rule(of), number(scalar), in_place(writes), lacks_history(lacks) {}
+
   const PointwiseRule* rule;
   float number;
   bool in_place;
-  bool lacks_history = false;  ///< it keeps a copy of an input it wrote over; PyTorch records that
+  bool lacks_history;  ///< it keeps a copy of an input it wrote over; PyTorch records that
 
   void operator()(Backward& b) const {
     if (lacks_history && b.c.grad_enabled()) {
@@ -99,10 +111,21 @@ struct RuleBackward {
                       "write it out of place",
                       rule->label));
     }
+    b.saved.resize(rule->inputs + 1U);
+    if (rule->all != nullptr) return rule->all(b, number);
     for (std::size_t i = 0; i < rule->inputs; ++i) {
       const std::size_t input = rule->order[i];
-      if (b.needs(input)) b.grads[input] = run_gradient(b, *rule, input, in_place, number);
+      if (!b.needs(input)) continue;
+      const Gradient& gradient = gradient_of(b.c, input);
+      b.grads[input] = gradient.run == nullptr ? b.grad() : gradient.run(b, number);
     }
+  }
+
+ private:
+  [[nodiscard]] const Gradient& gradient_of(const Context& c, std::size_t input) const {
+    if (in_place && input == 0) return rule->in_place_self;
+    const bool has_own = c.grad_enabled() && rule->of_graph[input].exists;
+    return has_own ? rule->of_graph[input] : rule->gradients[input];
   }
 };
 
@@ -136,14 +159,17 @@ BackwardFunction backward_of(const Op& op, const RuleBackward& backward, bool is
   return backward;
 }
 
-Tensor compute(Context& c, const PointwiseRule& rule, ScalarType type, const Tensor& self,
-               const Tensor& other) {
+Tensor compute(Context& c, const PointwiseRule& rule, ScalarType type, const Operands& operands) {
+  const Tensor& self = *operands[0];
+  const Tensor& other = *operands[1];
+  const Tensor& third = *operands[2];
   if (rule.contiguous) {
     const KernelScope kernel(c, KernelKind::kPointwise, {&self});
     const Dims shape = other.defined() ? broadcast(self.sizes(), other.sizes()) : self.sizes();
     return kernel.gives(c.empty_in(shape, MemoryFormat::kContiguous, type, self.device()));
   }
   if (!other.defined()) return pointwise(c, {&self}, type);
+  if (third.defined()) return pointwise(c, {&self, &other, &third}, type);
   return rule.reads[0] == 0 ? pointwise(c, {&self, &other}, type)
                             : pointwise(c, {&other, &self}, type);
 }
@@ -170,32 +196,36 @@ void check_in_place(const Context& c, const Tensor& self,
   }
 }
 
-Tensor apply(Context& c, const PointwiseRule& rule, Tensor self, Tensor other, double number) {
+Tensor apply(Context& c, const PointwiseRule& rule, Tensor self, Tensor other, double number,
+             Tensor third) {
   std::optional<AutocastScope> cast;
   if (rule.cast) {
-    if (other.defined()) {
+    if (third.defined()) {
+      cast.emplace(c, *rule.cast, std::initializer_list<Tensor*>{&self, &other, &third});
+    } else if (other.defined()) {
       cast.emplace(c, *rule.cast, std::initializer_list<Tensor*>{&self, &other});
     } else {
       cast.emplace(c, *rule.cast, std::initializer_list<Tensor*>{&self});
     }
   }
-  const ScalarType type = type_of(c, rule.result, self, other);
+  const Operands operands{&self, &other, &third};
+  const ScalarType type = type_of(c, rule, operands);
   if (rule.node.empty() || !is_differentiable(type)) {
     Op op(c, rule.label, rule.node, {}, {&self, &other});
-    return op.result(compute(c, rule, type, self, other), nullptr);
+    return op.result(compute(c, rule, type, operands), nullptr);
   }
   if (is_complex(self.dtype()) && rule.label.starts_with("abs")) return complex_abs(c, self);
-  Op op(c, rule.label, rule.node, {&self, &other});
+  Op op(c, rule.label, rule.node, {&self, &other, &third});
   const Gradient& self_gradient = rule.gradients[0];
-  save_inputs(op, rule, self_gradient, self, other);
-  Tensor out = compute(c, rule, type, self, other);
+  save_inputs(op, rule, self_gradient, operands);
+  Tensor out = compute(c, rule, type, operands);
   save_result(op, rule, self_gradient, out);
   const RuleBackward backward{&rule, static_cast<float>(number), false};
   return op.result(std::move(out), backward_of(op, backward, is_complex(type), self, other));
 }
 
 Tensor apply_in_place(Context& c, const PointwiseRule& rule, const Tensor& self, Tensor other,
-                      double number) {
+                      double number, Tensor third) {
   if (self.is_sparse()) {
     const LabelScope label(c, rule.label);
     scale_sparse_in_place(c, self);
@@ -206,8 +236,10 @@ Tensor apply_in_place(Context& c, const PointwiseRule& rule, const Tensor& self,
     if (other.defined()) check_in_place(c, self, {&other});
     return self;
   }
-  Op op(c, rule.label, rule.node, {&self, &other});
-  if (other.defined()) {
+  Op op(c, rule.label, rule.node, {&self, &other, &third});
+  if (third.defined()) {
+    check_in_place(c, self, {&other, &third});
+  } else if (other.defined()) {
     check_in_place(c, self, {&other});
   } else if (rule.result == ResultKind::kFloat && !is_differentiable(self.dtype())) {
     throw OpError(fmt::format("result type Float can't be cast to the desired output type {}",
@@ -216,7 +248,8 @@ Tensor apply_in_place(Context& c, const PointwiseRule& rule, const Tensor& self,
   const bool has_own = rule.in_place_self.exists;
   const Gradient& self_gradient = has_own ? rule.in_place_self : rule.gradients[0];
   const bool copies = op.records() && is_saved(op, rule, self_gradient, 0);
-  save_inputs(op, rule, self_gradient, copies ? clone(c, self) : self, other);
+  const Tensor kept = copies ? clone(c, self) : self;
+  save_inputs(op, rule, self_gradient, {&kept, &other, &third});
   save_result(op, rule, self_gradient, self);
   const RuleBackward backward{&rule, static_cast<float>(number), has_own, copies && op.needs(0)};
   return op.in_place(self, backward_of(op, backward, is_complex(self.dtype()), self, other));

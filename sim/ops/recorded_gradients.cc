@@ -36,7 +36,6 @@ constexpr std::string_view kHaveGradients[] = {
     "LinalgVectorNormBackward0",
     "LogSoftmaxBackward0",
     "LogSoftmaxBackwardDataBackward0",
-    "LogsumexpBackward0",
     "MaskedFillBackward0",
     "MeanBackward0",
     "MeanBackward1",
@@ -77,12 +76,26 @@ constexpr std::string_view kHaveGradients[] = {
     "MaxPoolBackwardBackward0",
     "MaxPool3DWithIndicesBackward0",
     "AvgPool3DBackward0",
+    "NativeLayerNormBackward0",
+    "CudnnBatchNormBackward0",
+    "NativeBatchNormBackward0",
+    "RepeatBackward0",
+    "EmbeddingBackward0",
+    "EmbeddingDenseBackwardBackward0",
+    "SafeSoftmaxBackward0",
+    "GatherBackward0",
+    "ScatterAddBackward0",
+    "IndexSelectBackward0",
+    "IndexAddBackward0",
+    "IndexBackward0",
+    "IndexPutImplBackward0",
+    "MaxBackward0",
+    "MinBackward0",
 };
 
 bool is_record(std::string_view node) {
-  return std::ranges::any_of(pointwise_table(), [node](const PointwiseRule& rule) {
-    return rule.node == node && rule.gradients[0].exists;
-  });
+  return std::ranges::any_of(pointwise_table(),
+                             [node](const PointwiseRule& rule) { return rule.node == node; });
 }
 
 }  // namespace

@@ -6,10 +6,12 @@
 
 #include "sim/ops/autocast.h"
 #include "sim/ops/cub.h"
+#include "sim/ops/indexing_ops.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
 #include "sim/ops/recorded_gradients.h"
+#include "sim/ops/recorded_kernels.h"
 #include "sim/ops/shape_ops.h"
 
 namespace tidemark::ops {
@@ -350,36 +352,6 @@ Tensor norm(Context& c, const Tensor& self, double p, const Dims& dims, bool kee
   });
 }
 
-Tensor logsumexp(Context& c, Tensor self, const Dims& dims, bool keepdim) {
-  const AutocastScope cast(c, CastPolicy::kFp32, {&self});
-  Op op(c, "logsumexp", "LogsumexpBackward0", {&self});
-  op.save(0, self);
-  const Tensor largest = reduce(c, self, dims, true, self.dtype(), element_bytes(self.dtype()));
-  {
-    const Tensor magnitude = pointwise(c, {&largest});
-    pointwise(c, {&magnitude}, ScalarType::kBool);
-  }
-  const Tensor difference = pointwise(c, {&self, &largest});
-  Tensor out = reduce(c, difference, dims, keepdim, self.dtype());
-  op.save(1, out);
-  return op.result(std::move(out), [dims, keepdim](Backward& b) {
-    const Tensor& x = b.saved[0];
-    if (b.c.grad_enabled()) {
-      const Tensor wide = recorded_restore(b.c, b.saved[1], dims, keepdim, x.dim());
-      const Tensor incoming = recorded_restore(b.c, b.grad(), dims, keepdim, x.dim());
-      const Tensor shifted_x = sub(b.c, x, wide);
-      const Tensor power = unary(b.c, "exp", shifted_x);
-      b.grads[0] = mul(b.c, incoming, power);
-      return;
-    }
-    const Tensor result = restore_dims(b.saved[1], dims, keepdim, x.dim());
-    const Tensor grad = restore_dims(b.grad(), dims, keepdim, x.dim());
-    const Tensor shifted = pointwise(b.c, {&x, &result});
-    const Tensor share = pointwise(b.c, {&shifted});
-    b.grads[0] = pointwise(b.c, {&grad, &share});
-  });
-}
-
 Tensor extreme(Context& c, std::string_view name, const Tensor& self) {
   if (self.numel() == 0) {
     throw OpError(
@@ -429,25 +401,19 @@ TensorList extreme_along(Context& c, std::string_view name, const Tensor& self, 
     const ReductionScratch scratch = reduction_scratch(c, self, {d}, kPairAccumulator, false);
   }
   op.save(0, out[1]);
-  op.results_of(
-      out, [all = self.sizes()](Backward& b) { b.grads[0] = value_selecting_backward(b, all); });
-  return out;
-}
-
-Tensor amax(Context& c, std::string_view name, const Tensor& self, const Dims& dims, bool keepdim) {
-  Op op(c, name, name == "amax" ? "AmaxBackward0" : "AminBackward0", {&self});
-  op.save(0, self);
-  Tensor out = reduce(c, self, dims, keepdim, self.dtype(), element_bytes(self.dtype()));
-  op.save(1, out);
-  return op.result(std::move(out), [dims, keepdim](Backward& b) {
-    const Tensor& x = b.saved[0];
-    const Tensor result = restore_dims(b.saved[1], dims, keepdim, x.dim());
-    const Tensor grad = restore_dims(b.grad(), dims, keepdim, x.dim());
-    const Tensor mask = pointwise(b.c, {&result, &x}, ScalarType::kBool);
-    const Tensor count = sum_kernel(b.c, mask, dims, true);
-    const Tensor share = pointwise(b.c, {&grad, &count});
-    b.grads[0] = pointwise(b.c, {&share, &mask});
+  op.results_of(out, [all = self.sizes(), d, keepdim](Backward& b) {
+    b.grads[0] = value_selecting_backward(b, all);
+    if (!b.c.grad_enabled()) return;
+    const auto beside = [&](const Tensor& x) {
+      return keepdim || all.empty() ? x : unsqueeze(b.c, x, d);
+    };
+    const Tensor grad = beside(b.grad());
+    b.grads[0] = recorded_linear(
+        b.c, "scatter_", "ScatterBackward0", grad, {}, false, {beside(b.saved[0])},
+        std::move(b.grads[0]),
+        [d](Backward& second) { return gather(second.c, second.grad(), d, second.saved[0]); });
   });
+  return out;
 }
 
 Tensor argmax(Context& c, std::string_view name, const Tensor& self,
@@ -463,19 +429,6 @@ Tensor argmax(Context& c, std::string_view name, const Tensor& self,
   const Tensor flat = reshape(c, self, {-1});
   { const ReductionScratch scratch = reduction_scratch(c, flat, {}, kPairAccumulator, false); }
   return op.result(std::move(out), nullptr);
-}
-
-Tensor any(Context& c, std::string_view name, const Tensor& self, const Dims& dims, bool keepdim) {
-  Op op(c, name, "", {}, {&self});
-  const ScalarType type =
-      self.dtype() == ScalarType::kUInt8 ? ScalarType::kUInt8 : ScalarType::kBool;
-  return op.result(reduce(c, self, dims, keepdim, type, 1), nullptr);
-}
-
-Tensor count_nonzero(Context& c, const Tensor& self, const Dims& dims) {
-  Op op(c, "count_nonzero", "", {}, {&self});
-  const Tensor mask = pointwise(c, {&self}, ScalarType::kBool);
-  return op.result(sum_kernel(c, mask, dims, false), nullptr);
 }
 
 namespace {

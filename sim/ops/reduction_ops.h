@@ -31,11 +31,13 @@ Tensor extreme(Context& c, std::string_view name, const Tensor& self);
 TensorList extreme_along(Context& c, std::string_view name, const Tensor& self, std::int64_t dim,
                          bool keepdim);
 /// amax, amin.
-Tensor amax(Context& c, std::string_view name, const Tensor& self, const Dims& dims, bool keepdim);
+Tensor amax(Context& c, const Tensor& self, const Dims& dim, bool keepdim);
+Tensor amin(Context& c, const Tensor& self, const Dims& dim, bool keepdim);
 Tensor argmax(Context& c, std::string_view name, const Tensor& self,
               std::optional<std::int64_t> dim, bool keepdim);
 /// any, all.
-Tensor any(Context& c, std::string_view name, const Tensor& self, const Dims& dims, bool keepdim);
+Tensor any(Context& c, const Tensor& self, const Dims& dim, bool keepdim);
+Tensor all(Context& c, const Tensor& self, const Dims& dim, bool keepdim);
 Tensor count_nonzero(Context& c, const Tensor& self, const Dims& dims);
 Tensor cumsum(Context& c, Tensor self, std::int64_t dim, std::optional<ScalarType> dtype);
 Tensor cumprod(Context& c, Tensor self, std::int64_t dim, std::optional<ScalarType> dtype);

@@ -17,16 +17,6 @@ std::optional<std::int64_t> dim_of(const Arguments& a, std::size_t i) {
   return a.optional_integer(i);
 }
 
-template <bool kAny>
-OpResult any_or_all(Arguments& a) {
-  return any(a.context(), kAny ? "any" : "all", a.tensor(0), dims_or_all(a, 1), a.flag(2));
-}
-
-template <bool kMax>
-OpResult amax_or_amin(Arguments& a) {
-  return amax(a.context(), kMax ? "amax" : "amin", a.tensor(0), dims_or_all(a, 1), a.flag(2));
-}
-
 template <bool kMax>
 OpResult arg_extreme(Arguments& a) {
   return argmax(a.context(), kMax ? "argmax" : "argmin", a.tensor(0), dim_of(a, 1), a.flag(2));
@@ -146,11 +136,6 @@ std::span<const OpDef> reduction_ops() {
       {"linalg_vector_norm(Tensor input, number ord=2, int[]? dim=None, bool keepdim=False, *, "
        "dtype? dtype=None)",
        "torch", run_norm, kReductionTableSource},
-      {"logsumexp(Tensor input, int[] dim, bool keepdim=False)", "torch method",
-       [](Arguments& a) -> OpResult {
-         return logsumexp(a.context(), a.tensor(0), a.dims(1), a.flag(2));
-       },
-       kReductionTableSource},
       {"max(Tensor input)", "torch method", whole<true>, kReductionTableSource},
       {"max(Tensor input, int dim, bool keepdim=False)", "torch method", along<true>,
        kReductionTableSource},
@@ -160,23 +145,10 @@ std::span<const OpDef> reduction_ops() {
        kReductionTableSource},
       {"min(Tensor input, Tensor other)", "torch method", elementwise<false>,
        kReductionTableSource},
-      {"amax(Tensor input, int[]? dim=None, bool keepdim=False)", "torch method",
-       amax_or_amin<true>, kReductionTableSource},
-      {"amin(Tensor input, int[]? dim=None, bool keepdim=False)", "torch method",
-       amax_or_amin<false>, kReductionTableSource},
       {"argmax(Tensor input, int? dim=None, bool keepdim=False)", "torch method", arg_extreme<true>,
        kReductionTableSource},
       {"argmin(Tensor input, int? dim=None, bool keepdim=False)", "torch method",
        arg_extreme<false>, kReductionTableSource},
-      {"any(Tensor input, int[]? dim=None, bool keepdim=False)", "torch method", any_or_all<true>,
-       kReductionTableSource},
-      {"all(Tensor input, int[]? dim=None, bool keepdim=False)", "torch method", any_or_all<false>,
-       kReductionTableSource},
-      {"count_nonzero(Tensor input, int[]? dim=None)", "torch method",
-       [](Arguments& a) -> OpResult {
-         return count_nonzero(a.context(), a.tensor(0), dims_or_all(a, 1));
-       },
-       kReductionTableSource},
       {"cumsum(Tensor input, int dim, *, dtype? dtype=None)", "torch method",
        [](Arguments& a) -> OpResult {
          return cumsum(a.context(), a.tensor(0), a.integer(1), a.dtype(2));

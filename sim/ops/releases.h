@@ -92,7 +92,6 @@ struct ReleaseRules {
   bool einsum_follows_output = true;
   bool whole_tensordot_is_dot = true;
   Ldexp ldexp = Ldexp::kKernel;
-  bool atan2_masks_zero = true;
   bool positions_move_first = true;
   bool attention_of_nothing_is_zeros = false;
   AttentionSoftmax attention_softmax = AttentionSoftmax::kSafeInPlace;

@@ -42,7 +42,7 @@ std::int64_t total_of(Context& c, const Tensor& given, const Tensor& repeats, co
   }
   c.read_value(sums);
   const Tensor are_natural = pointwise(c, {&repeats}, ScalarType::kBool);
-  c.read_value(any(c, "all", are_natural, {}, false));
+  c.read_value(all(c, are_natural, {}, false));
   if (std::ranges::any_of(known->whole, [](std::int64_t n) { return n < 0; })) {
     throw OpError("repeats can not be negative");
   }

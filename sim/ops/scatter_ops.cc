@@ -6,6 +6,7 @@
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
+#include "sim/ops/recorded_gradients.h"
 #include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
 
@@ -62,6 +63,13 @@ Tensor write(Context& c, Write which, Tensor self, std::int64_t dim, const Tenso
     if (b.needs(0)) b.grads[0] = rule.adds ? b.grad() : rule.filled(b.c, b.grad());
     if (!b.needs(1)) return;
     const Tensor& positions = b.saved[0];
+    if (b.c.grad_enabled()) {
+      const Tensor chosen = rule.by_rows ? index_select(b.c, b.grad(), d, positions)
+                                         : gather(b.c, b.grad(), d, positions);
+      const Tensor wide = rule.by_rows ? expand(b.c, chosen, b.saved[1].sizes()) : chosen;
+      b.grads[1] = scaled ? times_number(b.c, wide) : wide;
+      return;
+    }
     Dims sizes = positions.sizes();
     if (rule.by_rows) {
       sizes = b.grad().sizes();

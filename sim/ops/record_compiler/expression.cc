@@ -125,8 +125,22 @@ class Reader {
     blanks();
     if (take("(")) {
       Expression inner = choice();
-      if (!take(")")) fail("expected ')'");
-      return inner;
+      if (!take(",")) {
+        if (!take(")")) fail("expected ')'");
+        return inner;
+      }
+      std::vector<Expression> parts = arguments();
+      parts.insert(parts.begin(), std::move(inner));
+      return call("tuple", std::move(parts));
+    }
+    if (take("[")) {
+      std::vector<Expression> parts;
+      if (take("]")) return call("list", {});
+      do {
+        parts.push_back(choice());
+      } while (take(","));
+      if (!take("]")) fail("expected ',' or ']'");
+      return call("list", std::move(parts));
     }
     if (take("\"")) return quoted();
     if (std::isdigit(static_cast<unsigned char>(peek())) != 0) return number();

@@ -56,7 +56,7 @@ Parameter read_parameter(std::string_view text) {
   }
   out.name = name;
   using Kind = Parameter::Kind;
-  if (type == "Tensor") {
+  if (type == "Tensor" || type == "Tensor?") {
     out.kind = Kind::kTensor;
   } else if (type == "Tensor|Scalar") {
     out.kind = Kind::kOperand;
@@ -73,11 +73,13 @@ Parameter read_parameter(std::string_view text) {
 void read_schema(const Node& node, Record& record) {
   const std::string_view schema = node.text;
   const std::size_t open = schema.find('(');
-  const std::size_t close = schema.rfind(')');
+  const std::size_t close = schema.find(')');
   if (open == std::string_view::npos || close == std::string_view::npos) {
     fail(node.at, "expected NAME(TYPE NAME, ...) -> Tensor");
   }
-  if (trimmed(schema.substr(close + 1)) != "-> Tensor") fail(node.at, "expected '-> Tensor'");
+  const std::string_view made = trimmed(schema.substr(close + 1));
+  if (!made.starts_with("-> Tensor") && !made.starts_with("-> (Tensor"))
+    fail(node.at, "expected '-> Tensor'");
   record.name = schema.substr(0, open);
   record.label = record.name.substr(0, record.name.find('.'));
   for (const std::string& each : split(schema.substr(open + 1, close - open - 1), ','))
@@ -119,6 +121,8 @@ Releases read_releases(const Node& node) {
 constexpr std::array<std::string_view, 4> kResults{"promote", "float", "bool", "integral"};
 constexpr std::array<std::string_view, 3> kPolicies{"lower_precision", "fp32", "promote"};
 constexpr std::array<std::string_view, 2> kFunctional{"plain", "inplace"};
+constexpr std::array<std::string_view, 4> kKinds{"pointwise", "extern", "of_graph", "reduction"};
+constexpr std::array<std::string_view, 2> kInPlace{"false", "method"};
 constexpr std::array<std::string_view, 1> kLayouts{"contiguous"};
 
 void read_variants(const Node& node, Record& record) {
@@ -132,8 +136,19 @@ Expression read_expression(const Node& node) {
   return read_statement(yaml::embedded_source(node)).value;
 }
 
+/// One statement, or a list of them.
+std::vector<Statement> read_statements(const Node& node) {
+  std::vector<Statement> out;
+  if (node.is_text()) out.push_back(read_statement(yaml::embedded_source(node)));
+  for (const Node& item : node.items) out.push_back(read_statement(yaml::embedded_source(item)));
+  if (out.empty() || !out.back().name.empty())
+    fail(node.at, "expected statements, the last one a value");
+  return out;
+}
+
 /// `keys`: live as long as `fields`.
-void read_gradients(Fields& fields, std::deque<std::string>& keys, Record& record) {
+void read_gradients(const Node& node, Fields& fields, std::deque<std::string>& keys,
+                    Record& record) {
   using When = WrittenGradient::When;
   for (const std::size_t i : record.tensors()) {
     const std::string& name = record.parameters[i].name;
@@ -141,18 +156,29 @@ void read_gradients(Fields& fields, std::deque<std::string>& keys, Record& recor
                                                              {name + "_in_place", When::kInPlace},
                                                              {name + "_of_graph", When::kOfGraph}}};
     for (const auto& [key, when] : forms) {
-      if (const Node* node = fields.get(keys.emplace_back(key)))
-        record.gradients.push_back({name, when, read_expression(*node)});
+      if (const Node* value = fields.get(keys.emplace_back(key)))
+        record.gradients.push_back({name, when, read_expression(*value)});
     }
+  }
+  for (const Entry& entry : node.entries) {
+    if (entry.key.find(", ") == std::string::npos) continue;
+    if (const Node* value = fields.get(keys.emplace_back(entry.key)))
+      record.gradients.push_back({entry.key, When::kTogether, read_expression(*value)});
   }
 }
 
-void read_fields(Fields& fields, std::deque<std::string>& keys, Record& record) {
-  if (const Node* node = fields.get("variants")) read_variants(*node, record);
+void read_fields(const Node& node, Fields& fields, std::deque<std::string>& keys, Record& record) {
+  if (const auto choice = fields.choice("kind", kKinds))
+    record.kind = static_cast<Record::Kind>(*choice);
+  if (const Node* list = fields.get("variants")) read_variants(*list, record);
   if (const auto choice = fields.choice("functional", kFunctional)) {
     record.functional = *choice == 0 ? Record::Functional::kPlain : Record::Functional::kInPlace;
   }
-  record.in_place = fields.boolean("inplace").value_or(true);
+  if (const auto choice = fields.choice("inplace", kInPlace)) {
+    record.in_place = *choice != 0;
+    record.in_place_is_method = *choice == 1;
+  }
+  record.check = fields.text("check").value_or("");
   if (const auto choice = fields.choice("dtype", kResults))
     record.result = static_cast<ResultKind>(*choice);
   if (const auto choice = fields.choice("autocast", kPolicies))
@@ -160,10 +186,14 @@ void read_fields(Fields& fields, std::deque<std::string>& keys, Record& record) 
   record.contiguous = fields.choice("layout", kLayouts).has_value();
   record.takes_complex = fields.boolean("complex").value_or(false);
   if (const auto source = fields.text("source")) record.source = *source;
+  if (const Node* steps = fields.get("forward")) record.forward = read_statements(*steps);
+  if (record.forward.empty() == (record.kind == Record::Kind::kReduction))
+    fail(node.at, "a reduction has the steps of 'forward', and nothing else has");
+  if (const Node* numbers = fields.get("numbers")) record.numbers = read_expression(*numbers);
   record.not_modelled = fields.text("not_modelled").value_or("");
-  if (const Node* node = fields.get("releases")) record.releases = read_releases(*node);
-  if (const Node* node = fields.get("reads")) record.reads = split(node->text, ',');
-  read_gradients(fields, keys, record);
+  if (const Node* text = fields.get("releases")) record.releases = read_releases(*text);
+  if (const Node* list = fields.get("reads")) record.reads = split(list->text, ',');
+  read_gradients(node, fields, keys, record);
   record.node = fields.text("node").value_or(record.gradients.empty() ? std::string()
                                                                       : node_name(record.label));
 }
@@ -199,7 +229,7 @@ void read_record(const Node& node, const std::string& section, Records& into,
   record.text = text_of(*node.at.source, record.line);
   record.source = section;
   read_schema(*func, record);
-  read_fields(fields, keys, record);
+  read_fields(node, fields, keys, record);
   std::vector<std::string> aliases;
   if (const Node* list = fields.get("aliases")) aliases = split(list->text, ',');
   fields.done();
@@ -219,13 +249,7 @@ void read_function(const Entry& entry, Records& into) {
   Function out;
   out.name = key.substr(0, open);
   out.parameters = split(key.substr(open + 1, key.size() - open - 2), ',');
-  if (entry.value.is_text()) {
-    out.body.push_back(read_statement(yaml::embedded_source(entry.value)));
-  }
-  for (const Node& item : entry.value.items)
-    out.body.push_back(read_statement(yaml::embedded_source(item)));
-  if (out.body.empty() || !out.body.back().name.empty())
-    fail(entry.key_at, "expected statements, the last one a value");
+  out.body = read_statements(entry.value);
   into.functions.emplace(out.name, std::move(out));
 }
 

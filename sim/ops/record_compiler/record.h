@@ -16,6 +16,9 @@ namespace tidemark::ops::records {
 struct Parameter {
   enum class Kind : std::uint8_t { kTensor, kOperand, kNumber, kOther };
   Kind kind = Kind::kOther;
+  [[nodiscard]] bool is_tensor() const { return kind == Kind::kTensor || kind == Kind::kOperand; }
+  /// Its value may decide what a gradient does, once: the first of these.
+  [[nodiscard]] bool decides() const { return kind == Kind::kNumber || type == "str"; }
   std::string type;  ///< as the op table has it: Tensor, operand, number, str
   std::string name;
   std::string rest;  ///< " =0.5": the default
@@ -23,14 +26,21 @@ struct Parameter {
 
 /// A gradient as a record has it.
 struct WrittenGradient {
-  std::string parameter;  ///< whose
-  enum class When : std::uint8_t { kAlways, kInPlace, kOfGraph };
+  std::string parameter;  ///< whose; kTogether: theirs, with commas between
+  enum class When : std::uint8_t { kAlways, kInPlace, kOfGraph, kTogether };
   When when = When::kAlways;
   Expression value;
 };
 
 /// A record: what one operator does, read.
 struct Record {
+  enum class Kind : std::uint8_t {
+    kPointwise,
+    kExtern,     ///< C++ makes the results; the record has the gradients
+    kOfGraph,    ///< C++ has the gradients; the record has them where they are recorded
+    kReduction,  ///< the record has the steps of `forward`, too
+  };
+  Kind kind = Kind::kPointwise;
   std::string name;   ///< "add.Tensor"
   std::string label;  ///< "add"
   std::vector<Parameter> parameters;
@@ -38,6 +48,8 @@ struct Record {
   enum class Functional : std::uint8_t { kNone, kPlain, kInPlace };
   Functional functional = Functional::kNone;  ///< in torch.nn.functional: with an inplace flag
   bool in_place = true;
+  bool in_place_is_method = false;  ///< NAME_ is x.NAME_ alone
+  std::string check;                ///< a C++ function that looks at the arguments first
   ResultKind result = ResultKind::kPromote;
   std::optional<CastPolicy> cast;
   bool contiguous = false;
@@ -45,6 +57,8 @@ struct Record {
   std::string node;
   std::vector<std::string> reads;
   std::vector<WrittenGradient> gradients;
+  std::vector<Statement> forward;     ///< what makes the result, the last one
+  std::optional<Expression> numbers;  ///< a number of the result, of those of the arguments
   Releases releases;
   std::string source;  ///< the section of docs/rules
   std::string not_modelled;

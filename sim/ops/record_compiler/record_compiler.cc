@@ -9,14 +9,16 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/base/problem.h"
-#include "sim/ops/record_compiler/gradient_compiler.h"
+#include "sim/ops/record_compiler/emitter.h"
 #include "sim/ops/record_compiler/record.h"
 
 namespace tidemark::ops::records {
@@ -46,22 +48,6 @@ std::string string_literal(std::string_view text) {
   return out + "\"";
 }
 
-std::string code(const Gradient& g) {
-  if (!g.exists) return "{}";
-  return fmt::format("{{{}, {}, {}, {}, true, {}}}", g.first, g.count, g.place, g.mentions,
-                     g.takes_complex);
-}
-
-std::string code(const Step& s) {
-  const auto number = [](float x) {
-    return std::isnan(x) ? std::string("kUnknown") : fmt::format("{}", x);
-  };
-  return fmt::format(
-      "    {{StepKind{{{}}}, ResultKind{{{}}}, {}, {{{}, {}, {}}}, {}, {}, {}, {}}},\n",
-      static_cast<int>(s.kind), static_cast<int>(s.result), s.count, s.operands[0], s.operands[1],
-      s.operands[2], s.rule, s.extra, number(s.scale), number(s.offset));
-}
-
 std::string code(const Releases& releases) {
   return fmt::format("{{{{{}, {}}}, {{{}, {}}}}}", releases.from.major, releases.from.minor,
                      releases.to.major, releases.to.minor);
@@ -86,67 +72,388 @@ class Writer {
 
   std::string text() {
     for (std::size_t i = 0; i < records_.records.size(); ++i) add(i);
-    std::string steps;
-    for (const Step& step : steps_.steps) steps += code(step);
-    std::string refusals;
-    for (const std::string& each : steps_.refusals)
-      refusals += fmt::format("    {},\n", string_literal(each));
     std::vector<std::size_t> names(records_.records.size());
     std::iota(names.begin(), names.end(), 0);
+    std::erase_if(
+        names, [&](std::size_t i) { return records_.records[i].kind != Record::Kind::kPointwise; });
     std::stable_sort(names.begin(), names.end(), [&](std::size_t a, std::size_t b) {
       return records_.records[a].name < records_.records[b].name;
     });
     return fmt::format(
         "// Made from sim/ops/records by sim/ops/record_compiler.\n"
-        "#include <array>\n#include <limits>\n\n"
-        "#include \"sim/ops/families.h\"\n#include \"sim/ops/op_record.h\"\n"
-        "#include \"sim/ops/pointwise_rule.h\"\n\n"
+        "#include <algorithm>\n#include <cmath>\n#include <limits>\n\n"
+        "#include \"sim/ops/autocast.h\"\n#include \"sim/ops/complex_ops.h\"\n"
+        "#include \"sim/ops/families.h\"\n#include \"sim/ops/op.h\"\n#include "
+        "\"sim/ops/op_record.h\"\n"
+        "#include \"sim/ops/pointwise_rule.h\"\n#include \"sim/ops/recorded_kernels.h\"\n"
+        "#include \"sim/ops/reduction_ops.h\"\n#include \"sim/ops/steps.h\"\n#include "
+        "\"sim/ops/values/rule.h\"\n\n"
         "namespace tidemark::ops {{\nnamespace {{\n\n"
-        "constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();\n"
-        "constexpr Step kSteps[] = {{\n{}}};\n"
-        "constexpr std::string_view kRefusals[] = {{\n{}}};\n"
+        "[[maybe_unused]] constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();\n"
+        "extern const PointwiseRule kRules[];\n\n{}"
         "constexpr PointwiseRule kRules[] = {{\n{}}};\n"
         "constexpr std::uint16_t kByName[] = {{{}}};\n"
         "constexpr OpRecord kRecords[] = {{\n{}}};\n"
         "constexpr OpDef kOps[] = {{\n{}}};\n\n"
-        "}}  // namespace\n\n"
+        "constexpr ValueRule kNumbers[] = {{\n{}}};\n\n"
+        "}}  // namespace\n\n{}"
+        "std::span<const ValueRule> recorded_values() {{ return kNumbers; }}\n"
         "std::span<const PointwiseRule> pointwise_table() {{ return kRules; }}\n"
         "std::span<const std::uint16_t> pointwise_names() {{ return kByName; }}\n"
-        "std::span<const Step> step_table() {{ return kSteps; }}\n"
-        "std::string_view refusal(std::uint16_t number) {{ return kRefusals[number]; }}\n"
         "std::span<const OpRecord> op_records() {{ return kRecords; }}\n"
         "std::span<const OpDef> pointwise_rules() {{ return kOps; }}\n\n"
         "}}  // namespace tidemark::ops\n",
-        steps, refusals, rules_, fmt::join(names, ", "), texts_, ops_);
+        functions_, rules_, fmt::join(names, ", "), texts_, ops_, values_, externs_);
   }
 
  private:
   void add(std::size_t index) {
     const Record& record = records_.records[index];
-    rules_ += rule(record);
+    const bool is_rule = record.kind == Record::Kind::kPointwise;
+    // The numbers of rules are those of records.
+    rules_ += is_rule ? rule(record)
+                      : fmt::format("    {{\"{}\", \"{}\", \"{}\"}},\n", record.name, record.label,
+                                    record.gradients.empty() ? std::string() : record.node);
+    if (record.kind == Record::Kind::kReduction) {
+      externs_ += function_of(record);
+    } else if (!is_rule) {
+      externs_ += outside(record);
+    }
+    if (record.numbers) add_numbers(record);
     texts_ += fmt::format("    {{\"{}\", \"{}\", \"{}\", {}, \"{}\", {},\n     {}}},\n",
                           record.label, record.name, record.file, record.line, record.source,
                           string_literal(record.not_modelled), string_literal(record.text));
-    add_ops(record, index);
+    if (is_rule) add_ops(record, index);
+    if (record.kind == Record::Kind::kReduction) {
+      std::string call = fmt::format("return {}(a.context()", record.label);
+      std::size_t at = 0;
+      for (const Parameter& each : record.parameters) {
+        if (!each.name.empty()) call += ", " + fmt::format(fmt::runtime(accessor(each)), at++);
+      }
+      add_op(record, signature(record, "", ")", false),
+             fmt::format("{}", fmt::join(record.variants, " ")), call + ");");
+    }
+  }
+
+  static std::string_view accessor(const Parameter& parameter) {
+    if (parameter.is_tensor()) return "a.tensor({})";
+    if (parameter.type == "int[]") return "a.dims({})";
+    if (parameter.type == "int[]?") return "a.optional_dims({}).value_or(Dims{{}})";
+    return parameter.type == "bool" ? "a.flag({})" : "a.integer({})";
+  }
+
+  /// An operator that the record has whole: C++ of its name.
+  std::string function_of(const Record& record) {
+    std::vector<std::string> tensors;
+    std::string parameters;
+    for (const Parameter& each : record.parameters) {
+      if (each.name.empty()) continue;
+      if (each.is_tensor()) tensors.push_back(each.name);
+      const bool is_cast = each.is_tensor() && record.cast;
+      parameters += fmt::format(", {} {}", is_cast ? "Tensor" : type_of(each), each.name);
+    }
+    std::vector<std::string> slots = tensors;
+    std::sort(slots.begin(), slots.end());
+    Scope forward;
+    Scope backward{{"grad", tensor_value("b.grad()")},
+                   {"result", tensor_value(fmt::format("b.saved[{}]", slots.size()))}};
+    for (const Parameter& each : record.parameters) {
+      if (each.name.empty()) continue;
+      const auto slot = std::find(slots.begin(), slots.end(), each.name) - slots.begin();
+      Value value{Value::Kind::kOther, each.name};
+      if (each.is_tensor()) value.kind = Value::Kind::kTensor;
+      forward[each.name] = value;
+      if (each.is_tensor()) value = tensor_value(fmt::format("b.saved[{}]", slot));
+      backward[each.name] = std::move(value);
+    }
+    Emitter steps(records_);
+    const Value made = steps.body(record.forward, forward);
+    std::string saves;
+    std::string saves_result;
+    std::string gradients;
+    for (const WrittenGradient& each : record.gradients) {
+      Emitter emitter(records_);
+      const Value gradient = emitter.value(each.value, backward);
+      const std::size_t input = input_of(record, each.parameter);
+      gradients += fmt::format("    if (b.needs({})) {{\n{}    b.grads[{}] = {};\n    }}\n", input,
+                               emitter.code(), input, gradient.code);
+      for (std::size_t i = 0; i < slots.size(); ++i) {
+        if (mentions(each.value, slots[i]))
+          saves += fmt::format("  op.save({}, {});\n", i, slots[i]);
+      }
+      if (mentions(each.value, "result"))
+        saves_result = fmt::format("  op.save({}, result);\n", slots.size());
+    }
+    const std::string inputs = fmt::format("{{&{}}}", fmt::join(tensors, ", &"));
+    const std::string cast =
+        record.cast ? fmt::format("  const AutocastScope cast(c, CastPolicy{{{}}}, {});\n",
+                                  static_cast<int>(*record.cast), inputs)
+                    : std::string();
+    const std::string backwards =
+        gradients.empty()
+            ? std::string("nullptr")
+            : fmt::format(
+                  "[=](Backward& b) {{\n    b.saved.resize({});\n    const Steps s(b.c);\n{}  }}",
+                  slots.size() + 1, gradients);
+    return fmt::format(
+        "Tensor {}(Context& c{}) {{\n{}  Op op(c, \"{}\", \"{}\", {});\n{}  Tensor result;\n  {{\n"
+        "  const Steps s(c, false);\n{}  result = {};\n  }}\n{}"
+        "  return op.result(std::move(result), {});\n}}\n\n",
+        record.label, parameters, cast, record.label, record.node,
+        gradients.empty() ? "{}, " + inputs : inputs, saves, steps.code(), made.code, saves_result,
+        backwards);
+  }
+
+  /// C++ of a number of the result.
+  static std::string number_of(const Expression& e, const std::vector<std::string>& names) {
+    const auto part = [&](std::size_t i) { return number_of(e.parts[i], names); };
+    if (e.kind == Expression::Kind::kNumber) return fmt::format("{:#}", e.number);
+    if (e.kind == Expression::Kind::kChoice)
+      return fmt::format("({} != 0 ? {} : {})", part(2), part(0), part(1));
+    if (e.kind == Expression::Kind::kName) {
+      const auto at = std::find(names.begin(), names.end(), e.text);
+      if (at == names.end())
+        throw InputError(Problem{e.at, {}, fmt::format("'{}' is not known here", e.text), {}});
+      return at == names.begin() ? "x" : "y";
+    }
+    struct Sign {
+      std::string_view call;
+      std::string_view sign;
+    };
+    static constexpr Sign kSigns[] = {{"add", "+"}, {"sub", "-"}, {"mul", "*"}, {"div", "/"},
+                                      {"eq", "=="}, {"ne", "!="}, {"lt", "<"},  {"le", "<="},
+                                      {"gt", ">"},  {"ge", ">="}};
+    for (std::size_t i = 0; i < std::size(kSigns); ++i) {
+      if (kSigns[i].call != e.text) continue;
+      const std::string both = fmt::format("({} {} {})", part(0), kSigns[i].sign, part(1));
+      return i < 4 ? both : "(" + both + " ? 1.0 : 0.0)";
+    }
+    if (e.text == "neg") return "(-" + part(0) + ")";
+    const std::string name = e.text == "modulo" ? e.text : "std::" + e.text;
+    return e.parts.size() == 1 ? fmt::format("{}({})", name, part(0))
+                               : fmt::format("{}({}, {})", name, part(0), part(1));
+  }
+
+  /// The rule of its numbers. Records of one operator for several releases say the same.
+  void add_numbers(const Record& record) {
+    std::vector<std::string> names;
+    for (const Parameter& each : record.parameters) {
+      if (!each.name.empty() && names.size() < 2) names.push_back(each.name);
+    }
+    const bool two = names.size() == 2 && mentions(*record.numbers, names[1]);
+    const std::string code = number_of(*record.numbers, names);
+    const auto [at, is_new] = numbers_.emplace(record.label, code);
+    if (!is_new && at->second != code) {
+      throw InputError(
+          Problem{record.at, {}, fmt::format("{}'s numbers are stated twice", record.label), {}});
+    }
+    if (!is_new) return;
+    values_ += fmt::format(
+        "    {{\"{}\", ValueRule::Kind::kPlain, nullptr, nullptr, 1, false,\n"
+        "     {}[](double x{}) -> double {{ return {}; }}}},\n",
+        record.label, two ? "nullptr, " : "", two ? ", double y" : "", code);
+  }
+
+  static std::vector<std::string> names_in(std::string_view list) {
+    std::vector<std::string> out;
+    while (!list.empty()) {
+      const std::size_t end = list.find(", ");
+      out.emplace_back(list.substr(0, end));
+      list.remove_prefix(end == std::string_view::npos ? list.size() : end + 2);
+    }
+    return out;
+  }
+
+  /// C++ of a record's parameters that are no tensors.
+  static std::string type_of(const Parameter& parameter) {
+    if (parameter.is_tensor()) return "const Tensor&";
+    if (parameter.type == "int") return "std::int64_t";
+    if (parameter.type.starts_with("int[]")) return "const Dims&";
+    return parameter.type == "bool" ? "bool" : "double";
+  }
+
+  /// A record of what C++ makes: kExtern ties the results `made` to a node that has the record's
+  /// gradients; kOfGraph is what a node of C++'s own does, with its saved tensors in the order of
+  /// the schema.
+  std::string outside(const Record& record) {
+    const bool is_extern = record.kind == Record::Kind::kExtern;
+    std::vector<std::string> inputs;  // that have a gradient
+    for (const WrittenGradient& each : record.gradients) {
+      for (std::string& name : names_in(each.parameter)) inputs.push_back(std::move(name));
+    }
+    const auto place_of = [&](std::string_view name) {
+      return std::find(inputs.begin(), inputs.end(), name) - inputs.begin();
+    };
+    const auto place_in_schema = [&](const std::string& name) {
+      return std::find_if(record.parameters.begin(), record.parameters.end(),
+                          [&](const Parameter& each) { return each.name == name; });
+    };
+    if (is_extern) {
+      std::sort(inputs.begin(), inputs.end(), [&](const std::string& a, const std::string& b) {
+        return place_in_schema(a) < place_in_schema(b);
+      });
+    }
+    std::vector<std::string> slots;
+    std::string parameters;
+    std::string others;
+    for (const Parameter& each : record.parameters) {
+      if (each.name.empty()) continue;
+      const bool is_input = std::find(inputs.begin(), inputs.end(), each.name) != inputs.end();
+      if (each.is_tensor()) slots.push_back(each.name);
+      if (each.is_tensor() && !is_input) others += (others.empty() ? "&" : ", &") + each.name;
+      if (is_extern || !each.is_tensor())
+        parameters += fmt::format(", {}{} {}", each.is_tensor() ? "" : "[[maybe_unused]] ",
+                                  type_of(each), each.name);
+    }
+    if (is_extern) std::sort(slots.begin(), slots.end());
+    Scope scope{{"grad", tensor_value("b.grad()")}};
+    for (std::size_t i = 0; i < 3; ++i)
+      scope[fmt::format("grads{}", i)] =
+          tensor_value(is_extern ? fmt::format("incoming(b, given, {})", i)
+                                 : fmt::format("gradient_of(b, {})", i));
+    for (const Parameter& each : record.parameters) {
+      if (each.name.empty()) continue;
+      const auto slot = std::find(slots.begin(), slots.end(), each.name) - slots.begin();
+      const auto input = std::find(inputs.begin(), inputs.end(), each.name);
+      Value value = number_value(each.name);
+      if (each.is_tensor()) value = tensor_value(fmt::format("b.saved[{}]", slot));
+      if (each.type == "bool" || each.type == "int[]") value.kind = Value::Kind::kOther;
+      if (input != inputs.end()) value.input = static_cast<std::size_t>(input - inputs.begin());
+      scope[each.name] = std::move(value);
+    }
+    std::string body = fmt::format("  b.saved.resize({});\n  const Steps s(b.c);\n", slots.size());
+    unsigned mentioned = 0;
+    for (const WrittenGradient& each : record.gradients) {
+      for (std::size_t i = 0; i < slots.size(); ++i)
+        mentioned |= mentions(each.value, slots[i]) ? 1U << i : 0U;
+      Emitter emitter(records_);
+      if (each.when == WrittenGradient::When::kTogether) {
+        std::vector<std::string> wanted;
+        std::vector<std::string> results;
+        for (const std::string& name : names_in(each.parameter)) {
+          wanted.push_back(fmt::format("b.needs({})", place_of(name)));
+          results.push_back(fmt::format("b.grads[{}]", place_of(name)));
+        }
+        emitter.several(each.value, scope, wanted, results);
+        body += "  {\n" + emitter.code() + "  }\n";
+      } else {
+        const Value made = emitter.value(each.value, scope);
+        const auto at = place_of(each.parameter);
+        body += fmt::format("  if (b.needs({})) {{\n{}  b.grads[{}] = {};\n  }}\n", at,
+                            emitter.code(), at, made.code);
+      }
+    }
+    if (!is_extern)
+      return fmt::format("void {}_of_graph(Backward& b{}) {{\n{}}}\n\n", record.label, parameters,
+                         body);
+    std::string saves;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      if (((mentioned >> i) & 1U) != 0) saves += fmt::format("  op.save({}, {});\n", i, slots[i]);
+    }
+    return fmt::format(
+        "TensorList {}(Context& c{}, TensorList made) {{\n"
+        "  Op op(c, \"{}\", \"{}\", {{&{}}}, {{{}}});\n{}"
+        "  [[maybe_unused]] const unsigned given = given_of(made);\n"
+        "  op.results_of(made, [=](Backward& b) {{\n{}  }});\n"
+        "  return made;\n}}\n\n",
+        record.label, parameters, record.label, record.node, fmt::join(inputs, ", &"), others,
+        saves, body);
+  }
+
+  /// The names that a gradient may say, and the C++ of them.
+  static Scope scope_of(const Record& record, const std::vector<std::size_t>& slots) {
+    Scope scope{{"grad", tensor_value("b.grad()")},
+                {"result", tensor_value(fmt::format("b.saved[{}]", slots.size()))}};
+    std::size_t input = 0;
+    bool has_number = false;
+    for (const Parameter& each : record.parameters) {
+      using Kind = Parameter::Kind;
+      if (each.kind == Kind::kTensor || each.kind == Kind::kOperand) {
+        Value value = tensor_value(fmt::format("b.saved[{}]", slots[input]));
+        value.input = input++;
+        scope[each.name] = std::move(value);
+      } else if (!each.name.empty()) {
+        const bool is_own = each.decides() && !std::exchange(has_number, true);
+        Value value = number_value(is_own ? "number" : "kUnknown");
+        value.is_known = is_own;
+        scope[each.name] = std::move(value);
+      }
+    }
+    return scope;
+  }
+
+  static std::uint8_t mentions_in(const Record& record, const Expression& expression) {
+    unsigned bits = 0;
+    for (std::size_t i = 0; i < record.tensors().size(); ++i)
+      bits |= mentions(expression, record.input(i)) ? 1U << i : 0U;
+    if (mentions(expression, "result")) bits |= 1U << PointwiseRule::kResult;
+    return static_cast<std::uint8_t>(bits);
+  }
+
+  std::string function(std::string_view type, const std::string& body) {
+    const std::string name = fmt::format("gradient{}", count_++);
+    functions_ += fmt::format(
+        "{} {}(Backward& b, [[maybe_unused]] double number) {{\n"
+        "  [[maybe_unused]] const Steps s(b.c);\n{}}}\n\n",
+        type, name, body);
+    return name;
+  }
+
+  static std::string gradient(std::string_view run, std::uint8_t mentioned, bool takes_complex) {
+    return fmt::format("{{{}, {}, true, {}}}", run, mentioned, takes_complex);
+  }
+  std::string gradient(const Record& record, const Expression& expression, const Scope& scope) {
+    Emitter emitter(records_);
+    const Value made = emitter.value(expression, scope);
+    const bool hands_on = emitter.steps() == 0 && made.code == "b.grad()";
+    const bool is_negative = emitter.steps() == 1 && expression.text == "neg";
+    const bool takes_complex =
+        hands_on || is_negative || emitter.conjugates() || record.takes_complex;
+    const std::string run =
+        hands_on
+            ? "nullptr"
+            : "&" + function("Tensor", fmt::format("{}  return {};\n", emitter.code(), made.code));
+    return gradient(run, mentions_in(record, expression), takes_complex);
+  }
+  /// One formula for all gradients.
+  std::string all_gradients(const Record& record, const Expression& expression,
+                            const Scope& scope) {
+    std::vector<std::string> wanted;
+    std::vector<std::string> results;
+    for (std::size_t i = 0; i < record.tensors().size(); ++i) {
+      wanted.push_back(fmt::format("b.needs({})", i));
+      results.push_back(fmt::format("b.grads[{}]", i));
+    }
+    Emitter emitter(records_);
+    emitter.several(expression, scope, wanted, results);
+    return "&" + function("void", emitter.code());
   }
 
   std::string rule(const Record& record) {
-    std::array<Gradient, 3> plain;
-    std::array<Gradient, 3> of_graph;
-    Gradient in_place;
-    for (const WrittenGradient& each : record.gradients) {
-      const Gradient made = compile_gradient(records_, record, each.value, steps_);
-      const std::size_t input = input_of(record, each.parameter);
-      using When = WrittenGradient::When;
-      if (each.when == When::kInPlace) {
-        in_place = made;
-      } else {
-        (each.when == When::kAlways ? plain : of_graph)[input] = made;
-      }
-    }
     const std::vector<std::size_t> order = by_name(record);
     std::vector<std::size_t> slots(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) slots[order[i]] = i;
+    const Scope scope = scope_of(record, slots);
+    std::array<std::string, 3> plain{"{}", "{}", "{}"};
+    std::array<std::string, 3> of_graph = plain;
+    std::string in_place = "{}";
+    std::string all = "nullptr";
+    for (const WrittenGradient& each : record.gradients) {
+      using When = WrittenGradient::When;
+      if (each.when == When::kTogether) {
+        all = all_gradients(record, each.value, scope);
+        for (std::size_t i = 0; i < order.size(); ++i)
+          plain[i] = gradient("nullptr", mentions_in(record, each.value), record.takes_complex);
+        continue;
+      }
+      std::string made = gradient(record, each.value, scope);
+      const std::size_t input = input_of(record, each.parameter);
+      if (each.when == When::kInPlace) {
+        in_place = std::move(made);
+      } else {
+        (each.when == When::kAlways ? plain : of_graph)[input] = std::move(made);
+      }
+    }
     std::vector<std::size_t> reads;
     for (const std::string& name : record.reads) reads.push_back(input_of(record, name));
     if (reads.empty()) {
@@ -156,13 +463,12 @@ class Writer {
     const bool takes_out = record.variants.size() == 2 && !record.contiguous;
     return fmt::format(
         "    {{\"{}\", \"{}\", \"{}\", {}, ResultKind{{{}}}, {}, {}, {}, {}, {}, {},\n"
-        "     {{{{{}, {}, {}}}}}, {{{{{}, {}, {}}}}}, {}, {}}},\n",
+        "     {{{{{}, {}, {}}}}}, {{{{{}, {}, {}}}}}, {}, {}, {}}},\n",
         record.name, record.label, record.node, order.size(), static_cast<int>(record.result),
         record.cast ? fmt::format("CastPolicy{{{}}}", static_cast<int>(*record.cast))
                     : std::string("std::nullopt"),
-        record.contiguous, takes_out, list(reads), list(slots), list(order), code(plain[0]),
-        code(plain[1]), code(plain[2]), code(of_graph[0]), code(of_graph[1]), code(of_graph[2]),
-        code(in_place), code(record.releases));
+        record.contiguous, takes_out, list(reads), list(slots), list(order), plain[0], plain[1],
+        plain[2], of_graph[0], of_graph[1], of_graph[2], in_place, all, code(record.releases));
   }
 
   static std::size_t input_of(const Record& record, std::string_view name) {
@@ -196,12 +502,31 @@ class Writer {
   }
 
   void add_ops(const Record& record, std::size_t index) {
+    std::string rest;
+    std::string text;
+    std::size_t at = 0;
+    for (std::size_t i = 1; i < record.parameters.size(); ++i) {
+      const Parameter& each = record.parameters[i];
+      at += record.parameters[i - 1].name.empty() ? 0U : 1U;
+      using Kind = Parameter::Kind;
+      if (each.kind == Kind::kTensor) rest += fmt::format(", a.tensor({})", at);
+      if (each.kind == Kind::kOperand) rest += fmt::format(", a.operand({})", at);
+      if (each.type == "str") text = fmt::format("a.text({})", at);
+    }
+    if (!text.empty()) {
+      rest += std::string(record.tensors().size() == 1 ? ", {}" : "") + ", text_code(" + text + ")";
+    } else if (record.tensors().size() == 3) {
+      const std::size_t last = rest.rfind(", ");
+      rest = rest.substr(0, last) + ", 0" + rest.substr(last);
+    }
     const bool two = record.tensors().size() > 1;
     const std::string rule = fmt::format("a.context(), kRules[{}], ", index);
+    const std::string check =
+        record.check.empty() ? std::string() : fmt::format("check_{}(a); ", record.check);
     const std::string plain =
-        "return apply(" + rule + (two ? "a.operand(0), a.operand(1));" : "a.tensor(0));");
+        check + "return apply(" + rule + (two ? "a.operand(0)" : "a.tensor(0)") + rest + ");";
     const std::string in_place =
-        "return apply_in_place(" + rule + (two ? "a.tensor(0), a.operand(1));" : "a.tensor(0));");
+        check + "return apply_in_place(" + rule + "a.tensor(0)" + rest + ");";
     using Functional = Record::Functional;
     std::vector<std::string> where = record.variants;
     if (record.functional == Functional::kPlain) where.emplace_back("F");
@@ -211,7 +536,9 @@ class Writer {
     }
     if (!record.variants.empty() && record.in_place) {
       add_op(record, signature(record, "_", ")", true),
-             fmt::format("{}", fmt::join(record.variants, " ")), in_place);
+             record.in_place_is_method ? std::string("method")
+                                       : fmt::format("{}", fmt::join(record.variants, " ")),
+             in_place);
     }
     if (record.functional != Functional::kInPlace) return;
     add_op(record, signature(record, "", ", bool inplace=False)", false), "F",
@@ -221,10 +548,14 @@ class Writer {
   }
 
   const Records& records_;
-  Steps steps_;
+  std::size_t count_ = 0;
+  std::string functions_;
   std::string rules_;
   std::string texts_;
   std::string ops_;
+  std::string externs_;
+  std::string values_;
+  std::map<std::string, std::string> numbers_;  ///< by operator: its numbers' C++
 };
 
 int run(int argc, char** argv) {

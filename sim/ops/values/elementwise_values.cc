@@ -124,11 +124,6 @@ bool sum_of_two(const ValueCall& call, Numbers& out) {
 }
 
 double floored(double x, double y) { return std::floor(x / y); }
-double modulo(double x, double y) {
-  const double rest = std::fmod(x, y);
-  return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
-}
-
 bool quotient(const ValueCall& call, Numbers& out) {
   const auto x = call.spread(0);
   const auto y = call.spread(1);
@@ -229,6 +224,11 @@ constexpr ValueRule check(std::string_view name, OfOne function, bool healthy) {
 
 }  // namespace
 
+double modulo(double x, double y) {
+  const double rest = std::fmod(x, y);
+  return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+}
+
 bool make_of_one(OfOne function, const ValueCall& call, Numbers& out) {
   const auto x = call.spread(0);
   if (!x || !is_exact(*x)) return false;
@@ -242,71 +242,18 @@ bool make_of_two(OfTwo function, const ValueCall& call, Numbers& out) {
 
 std::span<const ValueRule> elementwise_values() {
   static constexpr ValueRule kRules[] = {
-      one("abs", [](double x) { return std::abs(x); }),
-      one("absolute", [](double x) { return std::abs(x); }),
-      one("acos", [](double x) { return std::acos(x); }),
-      one("asin", [](double x) { return std::asin(x); }),
-      one("atan", [](double x) { return std::atan(x); }),
-      one("cosh", [](double x) { return std::cosh(x); }),
-      one("sinh", [](double x) { return std::sinh(x); }),
-      one("tan", [](double x) { return std::tan(x); }),
-      one("erf", [](double x) { return std::erf(x); }),
-      one("ceil", [](double x) { return std::ceil(x); }),
-      one("cos", [](double x) { return std::cos(x); }),
-      one("exp", [](double x) { return std::exp(x); }),
-      one("exp2", [](double x) { return std::exp2(x); }),
-      one("expm1", [](double x) { return std::expm1(x); }),
-      one("floor", [](double x) { return std::floor(x); }),
-      one("log", [](double x) { return std::log(x); }),
-      one("log10", [](double x) { return std::log10(x); }),
-      one("log1p", [](double x) { return std::log1p(x); }),
-      one("log2", [](double x) { return std::log2(x); }),
-      one("logical_not", [](double x) { return x == 0 ? 1.0 : 0.0; }),
-      one("neg", [](double x) { return -x; }),
-      one("negative", [](double x) { return -x; }),
-      one("reciprocal", [](double x) { return 1 / x; }),
-      one("relu", [](double x) { return x < 0 ? 0.0 : x; }),
-      one("rsqrt", [](double x) { return 1 / std::sqrt(x); }),
-      one("sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }),
-      one("sign", [](double x) { return x > 0   ? 1.0
-                                        : x < 0 ? -1.0
-                                                : x; }),
-      one("sin", [](double x) { return std::sin(x); }),
-      one("sqrt", [](double x) { return std::sqrt(x); }),
-      one("square", [](double x) { return x * x; }),
-      one("tanh", [](double x) { return std::tanh(x); }),
-      one("trunc", [](double x) { return std::trunc(x); }),
       check(
           "isfinite", [](double x) { return std::isfinite(x) ? 1.0 : 0.0; }, true),
       check(
           "isinf", [](double x) { return std::isinf(x) ? 1.0 : 0.0; }, false),
       check(
           "isnan", [](double x) { return std::isnan(x) ? 1.0 : 0.0; }, false),
-      two("eq", [](double x, double y) { return x == y ? 1.0 : 0.0; }),
-      two("ne", [](double x, double y) { return x != y ? 1.0 : 0.0; }),
-      two("lt", [](double x, double y) { return x < y ? 1.0 : 0.0; }),
-      two("le", [](double x, double y) { return x <= y ? 1.0 : 0.0; }),
-      two("gt", [](double x, double y) { return x > y ? 1.0 : 0.0; }),
-      two("ge", [](double x, double y) { return x >= y ? 1.0 : 0.0; }),
-      two("not_equal", [](double x, double y) { return x != y ? 1.0 : 0.0; }),
-      two("less", [](double x, double y) { return x < y ? 1.0 : 0.0; }),
-      two("less_equal", [](double x, double y) { return x <= y ? 1.0 : 0.0; }),
-      two("greater", [](double x, double y) { return x > y ? 1.0 : 0.0; }),
-      two("greater_equal", [](double x, double y) { return x >= y ? 1.0 : 0.0; }),
-      two("maximum", [](double x, double y) { return std::max(x, y); }),
-      two("minimum", [](double x, double y) { return std::min(x, y); }),
       elementwise("mul", product, Kind::kSettling),
       elementwise("multiply", product, Kind::kSettling),
       two("pow", [](double x, double y) { return std::pow(x, y); }),
       two("true_divide", [](double x, double y) { return x / y; }),
-      two("atan2", [](double x, double y) { return std::atan2(x, y); }),
-      two("hypot", [](double x, double y) { return std::hypot(x, y); }),
-      two("floor_divide", floored),
-      two("remainder", modulo),
-      two("fmod", [](double x, double y) { return std::fmod(x, y); }),
       elementwise("logical_and", both_truths<false>, Kind::kSettling),
       elementwise("logical_or", both_truths<true>, Kind::kSettling),
-      two("logical_xor", [](double x, double y) { return (x != 0) != (y != 0) ? 1.0 : 0.0; }),
       elementwise("bitwise_and", bitwise<0>, Kind::kSettling),
       elementwise("bitwise_or", bitwise<1>, Kind::kSettling),
       elementwise("bitwise_xor", bitwise<2>),

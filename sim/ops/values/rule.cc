@@ -62,11 +62,15 @@ class Rules {
  public:
   Rules() {
     std::size_t count = 0;
-    for (const auto family : {elementwise_values(), reduction_values(), arranging_values(),
-                              selecting_values(), factory_values()}) {
+    for (const auto family : {recorded_values(), elementwise_values(), reduction_values(),
+                              arranging_values(), selecting_values(), factory_values()}) {
       count += family.size();
       TIDEMARK_CHECK(count * 2 <= slots_.size(), "the rules of values have outgrown their table");
-      for (const ValueRule& rule : family) *slot_of(rule.name) = &rule;
+      for (const ValueRule& rule : family) {
+        const ValueRule*& slot = *slot_of(rule.name);
+        TIDEMARK_CHECK(slot == nullptr, "an operator's numbers are stated twice");
+        slot = &rule;
+      }
     }
   }
   /// Null: there is none.

@@ -89,7 +89,11 @@ struct ValueRule {
 /// The rule of an operator, `add_` as `add`; null: none.
 const ValueRule* value_rule(std::string_view op);
 
-/// The rules by family.
+/// Python's x % y.
+double modulo(double x, double y);
+
+/// The rules by family; those of records are compiled from them.
+std::span<const ValueRule> recorded_values();
 std::span<const ValueRule> elementwise_values();
 std::span<const ValueRule> reduction_values();
 std::span<const ValueRule> arranging_values();

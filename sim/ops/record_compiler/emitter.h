@@ -1,0 +1,78 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/ops/record_compiler/record.h"
+
+namespace tidemark::ops::records {
+
+/// What an expression is, and the C++ that names it.
+struct Value {
+  enum class Kind : std::uint8_t { kTensor, kNumber, kOther };
+  Kind kind = Kind::kTensor;
+  std::string code;
+  std::optional<double> constant{};    ///< a number known now
+  bool is_known = true;                ///< false: a number that nobody keeps
+  std::optional<std::size_t> input{};  ///< the record's own input of that number
+  bool is_variable = false;            ///< a statement's: another may give its name a new value
+  [[nodiscard]] bool is_number() const { return kind == Kind::kNumber; }
+};
+using Scope = std::map<std::string, Value, std::less<>>;
+
+Value tensor_value(std::string code);
+Value number_value(std::string code);
+
+/// Writes C++ of the statements of records: each operation makes one temporary, in the order in
+/// which the compiled PyTorch works: the last argument of a call first, but the object of a method
+/// before them. What is made dies with its statement or its function, the last one first.
+class Emitter {
+ public:
+  explicit Emitter(const Records& records) : records_(records) {}
+
+  /// The value of an expression; what it takes is appended to code(). Errors: InputError with its
+  /// place for a name that is not known, an operator without a record, arguments that fit none.
+  Value value(const Expression& expression, const Scope& scope);
+  /// Of statements, the last of which is a value: the same.
+  Value body(const std::vector<Statement>& statements, Scope scope);
+  /// The values of a function that gives several, each made where it is wanted: `wanted` and
+  /// `result` name C++ of them by their number.
+  void several(const Expression& call, const Scope& scope, const std::vector<std::string>& wanted,
+               const std::vector<std::string>& results);
+
+  [[nodiscard]] const std::string& code() const { return code_; }
+  /// A gradient of complex numbers is one that says conj().
+  [[nodiscard]] bool conjugates() const { return conjugates_; }
+  [[nodiscard]] std::size_t steps() const { return steps_; }
+
+ private:
+  Value call(const Expression& call, const Scope& scope);
+  Value list(const Expression& list, const Scope& scope);
+  Value of_numbers(const Expression& call, const std::vector<Value>& values);
+  Value choice(const Expression& choice, const Scope& scope);
+  Value zeros_like(const Expression& call, const Scope& scope);
+  Value refuse(const Expression& call);
+  Value step(std::string code);
+  Value write(std::string code, const Value& self);
+  Scope scope_of(const Expression& call, const Function& function,
+                 const std::vector<Value>& values) const;
+  void statement(const Statement& statement, Scope& scope);
+  std::vector<Value> arguments(const Expression& call, const Scope& scope);
+  Value apply(const Expression& call, const std::vector<Value>& values);
+  std::string fresh() { return "t" + std::to_string(names_++); }
+  /// What a branch makes lives as long as the statement that it is in, as in C++.
+  Value branch(const Expression& expression, const Scope& scope, std::string& declared);
+  void line(const std::string& text) { code_ += "  " + text + "\n"; }
+
+  const Records& records_;
+  std::string code_;
+  std::size_t names_ = 0;
+  std::size_t steps_ = 0;
+  std::string* declared_ = nullptr;  ///< where a branch's temporaries are declared
+  bool conjugates_ = false;
+};
+
+}  // namespace tidemark::ops::records
