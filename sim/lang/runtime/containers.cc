@@ -9,6 +9,7 @@
 #include "sim/lang/runtime/iterators.h"
 #include "sim/lang/runtime/list_slots.h"
 #include "sim/lang/runtime/rank_value.h"
+#include "sim/lang/runtime/unknown.h"
 #include "sim/lang/runtime/wide_integer.h"
 
 /// len, in, subscripts.
@@ -339,6 +340,10 @@ Value Interp::builtin_get_item(const Value& container, const Value& key) {
         if (key.is_int()) return items[checked_index(key.as_int(), items.size(), "list")];
         const Value keep = container;
         if (const Slice* slice = key.as<Slice>()) return list(sliced(*this, items, *slice));
+        if (const auto* unknown = key.as<Unknown>()) {
+          Value found = one_of(*this, *unknown, items);
+          if (!found.empty()) return found;
+        }
         const std::int64_t i = index_of(*this, key, "list");
         return items[checked_index(i, items.size(), "list")];
       }
@@ -363,6 +368,15 @@ Value Interp::builtin_get_item(const Value& container, const Value& key) {
       case Kind::kDict: {
         const Value keep = container;
         auto& dict = *static_cast<Dict*>(object);
+        if (const auto* unknown = key.as<Unknown>()) {
+          std::vector<Value> items;
+          items.reserve(dict.table.size());
+          for (const ValueTable::Entry& entry : dict.table.entries()) {
+            if (!entry.key.empty()) items.push_back(entry.value);
+          }
+          Value found = one_of(*this, *unknown, items);
+          if (!found.empty()) return found;
+        }
         if (const Value* found = dict.table.find(*this, key)) return *found;
         if (!dict.default_factory.empty() && !dict.default_factory.is_none()) {
           const Value factory = dict.default_factory;

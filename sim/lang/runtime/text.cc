@@ -277,6 +277,24 @@ std::string format_text(Interp& in, std::string_view value, std::string_view tex
   return padded(plain, "", body, '<');
 }
 
+namespace {
+
+/// The number that an object is to a format's `code`, by its own methods; else the object.
+Value number_for(Interp& in, char code, const Value& value) {
+  const std::string_view known = "diueEfFgG";
+  if (known.find(code) == std::string_view::npos) {
+    Value index = in.call_special(value, lang::known(name::kIndex));
+    return index.empty() ? value : index;
+  }
+  const bool is_integer = known.find(code) < 3;
+  const std::string_view method = is_integer ? "__int__" : "__float__";
+  const auto* instance = value.as<Instance>();
+  if (instance->type().lookup(in.intern(method)) == nullptr) return value;
+  return in.call(is_integer ? in.classes().integer : in.classes().real, {value});
+}
+
+}  // namespace
+
 std::string percent_format(Interp& in, std::string_view format, const Value& values) {
   std::vector<Value> arguments;
   if (const Tuple* tuple = values.as<Tuple>()) {
@@ -338,6 +356,10 @@ std::string percent_format(Interp& in, std::string_view format, const Value& val
     if (value.empty()) value = next();
     const bool as_text = code == 's' || code == 'r' || code == 'a';
     if (!as_text) value = Value(plain_of(value));
+    if (!as_text && value.as<Instance>() != nullptr && value.as<Unknown>() == nullptr &&
+        value.as<WideInteger>() == nullptr) {
+      value = number_for(in, code, value);
+    }
     if (!as_text && value.as<Unknown>() != nullptr) {
       out += in.format(value, width);
       continue;

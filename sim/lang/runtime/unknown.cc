@@ -282,4 +282,20 @@ Value Unknown::deep_copy(Interp& /*interp*/, DeepCopies& /*copies*/) {
   return Value(Ref<Instance>(this));
 }
 
+Value one_of(Interp& interp, const Unknown& which, const std::vector<Value>& items) {
+  if (items.empty()) return {};
+  bool texts = true;
+  bool integers = true;
+  bool numbers = true;
+  for (const Value& item : items) {
+    texts = texts && item.as<Str>() != nullptr;
+    integers = integers && item.is_integral();
+    numbers = numbers && item.is_number();
+    if (!texts && !numbers) return {};
+  }
+  note(interp, "what is looked up here by a value that is not known is not known either");
+  if (texts) return interp.str("?");
+  return which.another(interp, integers ? Unknown::Type::kInt : Unknown::Type::kReal);
+}
+
 }  // namespace tidemark::lang

@@ -311,6 +311,10 @@ class time(_Ordered):
     def fromisoformat(cls, time_string):
         return cls(*_clock(time_string))
 
+    def replace(self, **changed):
+        now = {name: getattr(self, name) for name in ("hour", "minute", "second", "microsecond", "tzinfo", "fold")}
+        return type(self)(**{**now, **changed})
+
     def _fields(self):
         return (1900, 1, 1, self.hour, self.minute, self.second)
 

@@ -1,4 +1,5 @@
 import _files
+import re
 from fnmatch import fnmatch
 
 
@@ -10,3 +11,7 @@ def glob(pathname, *, recursive=False, **options):
 
 def iglob(pathname, **options):
     return iter(glob(pathname))
+
+
+def escape(pathname):
+    return re.sub(r"([*?[])", r"[\1]", pathname)

@@ -295,12 +295,23 @@ class TypeVar:
         return "~" + self.__name__
 
 
+class ParamSpecArgs:
+    def __init__(self, origin):
+        self.__origin__ = origin
+
+
+class ParamSpecKwargs(ParamSpecArgs):
+    pass
+
+
 class ParamSpec(TypeVar):
     @property
     def args(self):
-        return self
+        return ParamSpecArgs(self)
 
-    kwargs = args
+    @property
+    def kwargs(self):
+        return ParamSpecKwargs(self)
 
 
 class TypeVarTuple(TypeVar):

@@ -11,6 +11,14 @@ class _Run:
         )
 
     class _Settings(dict):
+        def __init__(self, values=None):
+            super().__init__()
+            self.update(values)
+
+        def update(self, values=None, allow_val_change=False, **more):
+            super().update(dict(values) if isinstance(values, dict) else vars(values) if values is not None else {})
+            super().update(more)
+
         def __getattr__(self, name):
             if name not in self:
                 raise AttributeError(name)
@@ -34,10 +42,14 @@ class _Run:
 config, summary, run = _Run._Settings(), {}, None
 
 
+def _begin(made):
+    global run, config, summary
+    run, config, summary = made, made.config, made.summary
+    return made
+
+
 def init(project=None, config=None, name=None, **options):
-    global run
-    run = _Run(config, name, project)
-    return run
+    return _begin(_Run(config, name, project))
 
 
 def log(*args, **kwargs):

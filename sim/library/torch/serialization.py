@@ -1,7 +1,10 @@
+import copy
+import pickle
+from collections import Counter, OrderedDict, defaultdict
+
 import _files
 import torch
 import torch._C as _C
-from collections import OrderedDict, defaultdict
 
 
 # What save() is given is kept for the length of the run, by path or in the object that it was written to; load() makes
@@ -33,6 +36,7 @@ class _Kept:
 
     def __init__(self, obj):
         storages = []
+        self.kinds = {}
         self.root = self._keep(obj, storages)
         for storage in storages:
             storage.tensor = None
@@ -46,7 +50,7 @@ class _Kept:
             return type(obj)([self._keep(v, storages) for v in obj])
         if obj is None or isinstance(obj, (type(1), type(1.0), str, torch.dtype, torch.device)):
             return obj
-        return _KeptOther(obj)
+        return _KeptObject(obj, storages, self.kinds)
 
 
 class _KeptDict:
@@ -55,9 +59,44 @@ class _KeptDict:
         self.metadata = getattr(obj, "_metadata", None)
 
 
-class _KeptOther:
-    def __init__(self, obj):
-        self.kind = type(obj).__name__
+def _parts(obj):
+    """what an object holds, in the order in which it is pickled"""
+    if isinstance(obj, torch.nn.Module):
+        held = (obj._parameters, obj._buffers, obj._modules, vars(obj))
+        return [each for part in held for each in part.values()]
+    if isinstance(obj, dict):
+        return [each for item in obj.items() for each in item]
+    if isinstance(obj, (list, tuple, set, frozenset)):
+        return list(obj)
+    is_plain = isinstance(obj, type) or type(obj).__module__ == "builtins"
+    return list(vars(obj).values()) if not is_plain and hasattr(obj, "__dict__") else []
+
+
+class _KeptObject:
+    """An object of a class: a copy of it, in which tensors without memory stand for its own. Modules are such."""
+
+    def __init__(self, obj, storages, kinds):
+        self.tensors, instead, seen = [], {}, {}
+        waiting = [obj]
+        while waiting:
+            each = waiting.pop()
+            if id(each) in seen or each is None or isinstance(each, (int, float, str, type)):
+                continue
+            seen[id(each)] = each
+            if isinstance(each, torch.Tensor):
+                stand_in = torch.empty_like(each, device="meta")
+                if isinstance(each, torch.nn.Parameter):
+                    stand_in = torch.nn.Parameter(stand_in, each.requires_grad)
+                instead[id(each)] = stand_in
+                self.tensors.append((stand_in, _KeptTensor(each, storages)))
+                continue
+            if type(each).__module__ != "builtins":
+                kinds[type(each)] = True
+            waiting.extend(reversed(_parts(each)))
+        self.form = copy.deepcopy(obj, instead)
+
+    def made(self, loader):
+        return copy.deepcopy(self.form, {id(stand_in): loader.tensor(kept) for stand_in, kept in self.tensors})
 
 
 def save(
@@ -80,8 +119,53 @@ def _place(storage, map_location):
     if isinstance(map_location, dict):
         return torch.device(map_location.get(str(storage.device), str(storage.device)))
     if callable(map_location) and not isinstance(map_location, (str, torch.device)):
-        _C.refuse("torch.load(map_location=) of a function is not modelled", "name the device")
+        place = map_location(_ReadStorage("cpu"), str(storage.device))
+        return storage.device if place is None else place.device
     return torch.device(map_location)
+
+
+class _ReadStorage:
+    """what a function that says where storages go is given: the bytes, still on the host"""
+
+    def __init__(self, device):
+        self.device = torch.device(device)
+
+    def cuda(self, device=None, non_blocking=False):
+        if isinstance(device, (torch.device, str)):
+            return _ReadStorage(device)
+        return _ReadStorage(f"cuda:{torch.cuda.current_device() if device is None else device}")
+
+    def cpu(self):
+        return _ReadStorage("cpu")
+
+
+_allowed_kinds = (OrderedDict, Counter)
+
+
+def _check_kinds(kinds):
+    """what a file of weights only may not have: Source: torch/_weights_only_unpickler.py"""
+    named = [each if not isinstance(each, tuple) else each[0] for each in _safe_globals]
+    for kind in kinds:
+        if kind in _allowed_kinds or kind in named or kind.__module__.split(".")[0] == "numpy":
+            continue
+        name = f"{kind.__module__}.{kind.__qualname__}"
+        raise pickle.UnpicklingError(
+            "Weights only load failed. This file can still be loaded, to do so you have two options, do those "
+            "steps only if you trust the source of the checkpoint. \n\t(1) In PyTorch 2.6, we changed the default"
+            " value of the `weights_only` argument in `torch.load` from `False` to `True`. Re-running "
+            "`torch.load` with `weights_only` set to `False` will likely succeed, but it can result in arbitrary "
+            "code execution. Do it only if you got the file from a trusted source.\n\t(2) Alternatively, to load "
+            "with `weights_only=True` please check the recommended steps in the following error "
+            "message.\n\tWeightsUnpickler error: Unsupported global: GLOBAL "
+            f"{name} was not an allowed global by default. Please use `torch.serialization.add_safe_globals("
+            f"[{kind.__name__}])` or the `torch.serialization.safe_globals([{kind.__name__}])` context manager to "
+            "allowlist this global if you trust this class/function."
+        )
+
+
+def _loads_weights_only():
+    """what load() does unless it is asked, from 2.6 on"""
+    return tuple([int(part) for part in torch.__version__.split(".")[:2]]) >= (2, 6)
 
 
 class _Loader:
@@ -111,8 +195,8 @@ class _Loader:
             if kept.metadata is not None:
                 out._metadata = kept.metadata
             return out
-        if isinstance(kept, _KeptOther):
-            _C.refuse(f"torch.load() of a {kept.kind} is not modelled", "save its state_dict() and load that")
+        if isinstance(kept, _KeptObject):
+            return kept.made(self)
         if type(kept) in (list, tuple, set) or isinstance(kept, torch.Size):
             return type(kept)([self.make(v) for v in kept])
         return kept
@@ -129,6 +213,8 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     kept = [each for each in content if isinstance(each, _Kept)]
     if not kept:
         raise EOFError("Ran out of input")
+    if weights_only or (weights_only is None and _loads_weights_only()):
+        _check_kinds(kept[-1].kinds)
     return _Loader(map_location).make(kept[-1].root)
 
 

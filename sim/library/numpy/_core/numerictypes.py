@@ -14,9 +14,15 @@ def refuse(what):
 _unsigned = ("uint16", "uint32", "uint64")
 
 
+_names = {str: "str", object: "object", int: "int64", float: "float64", bool: "bool"}
+
+
 class dtype:
     def __init__(self, name):
-        self.name = name._name if isinstance(name, type) else str(name)
+        self.name = (_names[name] if name in _names else name._name) if isinstance(name, type) else str(name)
+        if self.name in ("str", "object"):
+            self.itemsize, self.kind = (0, "U") if self.name == "str" else (8, "O")
+            return
         self.itemsize = self._torch().itemsize
         self.kind = (
             "b"

@@ -2,6 +2,7 @@ from enum import IntEnum
 import os
 import _tidemark
 import numpy as np
+from PIL import _header
 
 # A picture is its mode and its size: nothing on the device depends on more. The values of its pixels are not known.
 
@@ -245,10 +246,16 @@ frombytes = frombuffer
 
 
 def open(fp, mode="r", formats=None):
-    if isinstance(fp, (str, os.PathLike)) and not os.path.exists(fp):
-        raise FileNotFoundError(2, "No such file or directory", str(fp))
+    """a picture's mode and size, of its file's header"""
+    path = getattr(fp, "name", None) if hasattr(fp, "read") else fp
+    if isinstance(path, (str, os.PathLike)):
+        if path is fp and not os.path.exists(path):
+            raise FileNotFoundError(2, "No such file or directory", str(path))
+        found = _header.mode_and_size(path)
+        if found is not None:
+            return Image(*found)
     width, height = _photograph
-    _tidemark.note(f"pictures are not read: each that the program opens is taken to be {width} by {height}, RGB")
+    _tidemark.note(f"a picture that cannot be read is taken to be {width} by {height}, RGB")
     return Image("RGB", _photograph)
 
 

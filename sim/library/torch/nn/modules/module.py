@@ -22,6 +22,8 @@ def _load_hooks(module, kind):
 def _load_state_dict(module, state_dict, strict, assign):
     """Module.load_state_dict: modules in their own order, whatever that of the dict"""
     missing_keys, unexpected_keys, error_msgs = [], [], []
+    if not state_dict and hasattr(state_dict, "fill"):  # torch.hub.UnreadWeights
+        state_dict.fill(module)
 
     def load(module, local_state_dict, prefix):
         local_metadata = {"assign_to_params_buffers": True} if assign else {}

@@ -1,0 +1,1 @@
+from multiprocessing.pool import Pool as Pool
