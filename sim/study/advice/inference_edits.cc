@@ -31,10 +31,9 @@ using lang::UserCode;
 
 /// Methods of modules that set them up and run nothing.
 constexpr std::array<std::string_view, 16> kSetUp{
-    "to",       "cuda",       "cpu",        "eval",
-    "train",    "half",       "bfloat16",   "float",
-    "double",   "parameters", "state_dict", "load_state_dict",
-    "modules",  "children",   "apply",      "requires_grad_"};
+    "to",       "cuda",     "cpu",    "eval",          "train",      "half",
+    "bfloat16", "float",    "double", "parameters",    "state_dict", "load_state_dict",
+    "modules",  "children", "apply",  "requires_grad_"};
 
 bool is_definition(const Stmt& statement) {
   const StmtKind kind = statement.kind;
@@ -79,7 +78,8 @@ class Inference {
   [[nodiscard]] bool is_variable(const Expr& node) const {
     if (node.kind != ExprKind::kName) return false;
     const Name name = static_cast<const NameExpr&>(node).name;
-    return variables_.count(name) > 0 || code_.is_around(code_.name(name));
+    const bool is_of_loop = code_.name(name) == "model" && code_.is_around("model");
+    return variables_.count(name) > 0 || is_of_loop;
   }
 
   [[nodiscard]] const FunctionStmt* function_of(const CallExpr& call) const {
@@ -112,8 +112,8 @@ class Inference {
 
   bool runs(const Stmt& statement, std::set<const FunctionStmt*>& seen) const {
     if (is_definition(statement)) return false;
-    const Place place = stands_alone(code_, statement) ? lines_of(code_, statement, statement)
-                                                       : statement.place;
+    const Place place =
+        stands_alone(code_, statement) ? lines_of(code_, statement, statement) : statement.place;
     return std::ranges::any_of(code_.expressions(), [&](const Expr* node) {
       return node->kind == ExprKind::kCall && within(node->place, place) &&
              runs(*static_cast<const CallExpr*>(node), seen);

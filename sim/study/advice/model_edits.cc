@@ -41,9 +41,13 @@ struct MadeModel {
 
 /// Whether a call has a model among its arguments: it wraps one, or moves it.
 bool takes_one_of(const UserCode& code, const CallExpr& call, const std::set<std::string>& models) {
-  return std::any_of(call.arguments.begin(), call.arguments.end(), [&](const Expr* argument) {
-    return models.count(std::string(code.text(*argument))) > 0;
-  });
+  const auto is_one = [&](const Expr& argument) {
+    return models.count(std::string(code.text(argument))) > 0;
+  };
+  return std::any_of(call.arguments.begin(), call.arguments.end(),
+                     [&](const Expr* argument) { return is_one(*argument); }) ||
+         std::any_of(call.keywords.begin(), call.keywords.end(),
+                     [&](const lang::Keyword& keyword) { return is_one(*keyword.value); });
 }
 
 /// Where each model is first made by a statement of its own.

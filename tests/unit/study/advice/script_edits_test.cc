@@ -230,8 +230,8 @@ TEST_CASE("A program without gradients runs its models in inference mode") {
               "print(code.shape)\n"
               "y = vae.decode(code)\n"
               "save(y)\n") ==
-        "import torch\n"
         "from vae import Vae\n"
+        "import torch\n"
         "vae = Vae()\n"
         "vae.eval()\n"
         "x = picture()\n"
@@ -262,6 +262,17 @@ TEST_CASE("Weights in bfloat16 take inputs of that type, where they must") {
   CHECK(after("bf16", text, 3).find("y[0].to(torch.bfloat16), mask=None).float(), y)") !=
         std::string::npos);
   CHECK(find_remedy("bf16")->kind == Levels::kWays);
+}
+
+TEST_CASE("What a library's trainer is given is the model, not the trainer") {
+  const std::string edited = after("low-rank",
+                                   "from transformers import Trainer\n"
+                                   "from net import Net\n"
+                                   "net = Net()\n"
+                                   "trainer = Trainer(model=net, args=args)\n"
+                                   "trainer.train()\n");
+  CHECK(edited.find("net = Net()\nlearn_low_rank(net)\ntrainer = Trainer(") != std::string::npos);
+  CHECK(edited.find("learn_low_rank(trainer)") == std::string::npos);
 }
 
 TEST_CASE("A smaller batch is at least one") {
