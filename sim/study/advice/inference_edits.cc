@@ -78,7 +78,7 @@ class Inference {
   [[nodiscard]] bool is_variable(const Expr& node) const {
     if (node.kind != ExprKind::kName) return false;
     const Name name = static_cast<const NameExpr&>(node).name;
-    const bool is_of_loop = code_.name(name) == "model" && code_.is_around("model");
+    const bool is_of_loop = code_.name(name) == "model" && code_.has_names_around();
     return variables_.count(name) > 0 || is_of_loop;
   }
 
