@@ -9,32 +9,13 @@
 #include "sim/ops/recorded_gradients.h"
 #include "sim/ops/saved_version.h"
 #include "sim/ops/tracer.h"
+#include "sim/ops/type_view.h"
 
 namespace tidemark::ops {
 
 std::string class_name(const Tensor& tensor) {
-  struct Row {
-    ScalarType type;
-    std::string_view name;
-  };
-  static constexpr Row kRows[] = {
-      {ScalarType::kFloat32, "Float"},
-      {ScalarType::kFloat64, "Double"},
-      {ScalarType::kFloat16, "Half"},
-      {ScalarType::kBFloat16, "BFloat16"},
-      {ScalarType::kInt64, "Long"},
-      {ScalarType::kInt32, "Int"},
-      {ScalarType::kInt16, "Short"},
-      {ScalarType::kInt8, "Char"},
-      {ScalarType::kUInt8, "Byte"},
-      {ScalarType::kBool, "Bool"},
-      {ScalarType::kComplex64, "ComplexFloat"},
-  };
-  std::string_view name = "";
-  for (const Row& row : kRows) {
-    if (row.type == tensor.dtype()) name = row.name;
-  }
-  return fmt::format("torch.{}{}Tensor", tensor.is_cuda() ? "cuda." : "", name);
+  return fmt::format("torch.{}{}Tensor", tensor.is_cuda() ? "cuda." : "",
+                     tensor_type_name(tensor.dtype()));
 }
 
 /// Source: torch's SavedVariable::unpack.

@@ -92,7 +92,8 @@ class Node final : public RefCounted<Node> {
   };
   std::vector<RetainedGradient> retained;
   std::vector<std::function<void()>> accumulate_hooks;  ///< after .grad of the leaf has its value
-  std::vector<std::function<void()>> post_hooks;
+  /// Run after the node, with what it gives and what came in. They may change what it gives.
+  std::vector<std::function<void(TensorList& gives, const TensorList& came_in)>> post_hooks;
   std::function<void()>
       on_release;  ///< called after the saved tensors are gone; a custom function's context
   /// What the backward pass under way does here. A pass with inputs (torch.autograd.grad) leaves

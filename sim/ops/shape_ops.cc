@@ -9,6 +9,7 @@
 #include "sim/ops/device_check.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
+#include "sim/ops/out_ops.h"
 #include "sim/ops/parts.h"
 #include "sim/ops/recorded_gradients.h"
 #include "sim/ops/tracer.h"
@@ -323,7 +324,7 @@ TensorList unbind(Context& c, const Tensor& self, std::int64_t dim) {
   return finish_pieces(op, self, std::move(pieces), d, true);
 }
 
-Tensor cat_kernel(Context& c, const TensorList& tensors, std::int64_t dim) {
+Tensor cat_kernel(Context& c, const TensorList& tensors, std::int64_t dim, const Tensor& out) {
   const KernelScope kernel(c, KernelKind::kCat, tensors);
   // A 1-D tensor of no elements joins anything. Source: at::native::cat.
   const auto skipped = [](const Tensor& t) { return t.dim() == 1 && t.numel() == 0; };
@@ -333,7 +334,9 @@ Tensor cat_kernel(Context& c, const TensorList& tensors, std::int64_t dim) {
     dtype = promote(dtype, t.dtype());
     if (first == nullptr && !skipped(t)) first = &t;
   }
-  if (first == nullptr) return c.empty({0}, dtype, tensors.front().device());
+  if (first == nullptr) {
+    return out.defined() ? out : c.empty({0}, dtype, tensors.front().device());
+  }
   TensorList copies;
   for (const Tensor& t : tensors) {
     if (t->is_conj) copies.push_back(resolved(c, t));
@@ -361,7 +364,9 @@ Tensor cat_kernel(Context& c, const TensorList& tensors, std::int64_t dim) {
     if (t.suggest_memory_format() != format) format = MemoryFormat::kContiguous;
   }
   sizes[d] = total;
-  return kernel.gives(c.empty_in(sizes, format, dtype, first->device()));
+  if (!out.defined()) return kernel.gives(c.empty_in(sizes, format, dtype, first->device()));
+  check_out("cat", out, sizes, dtype);
+  return kernel.gives(out);
 }
 
 Tensor cat(Context& c, TensorList tensors, std::int64_t dim) {

@@ -62,8 +62,8 @@ Tensor copy_(Context& c, const Tensor& self, const Tensor& source, bool non_bloc
 /// holds the view holds the base, so that neither counts as the only owner of the memory.
 Tensor as_view(const Tensor& base, Tensor view);
 
-/// cat and stack below autograd.
-Tensor cat_kernel(Context& c, const TensorList& tensors, std::int64_t dim);
+/// cat and stack below autograd; cat into `out` where it is given.
+Tensor cat_kernel(Context& c, const TensorList& tensors, std::int64_t dim, const Tensor& out = {});
 Tensor stack_kernel(Context& c, const TensorList& tensors, std::int64_t dim);
 
 }  // namespace tidemark::ops

@@ -3,6 +3,7 @@
 #include "sim/ops/families.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/shape_ops.h"
+#include "sim/ops/type_view.h"
 
 namespace tidemark::ops {
 
@@ -18,6 +19,8 @@ std::span<const OpDef> shape_ops() {
   static constexpr OpDef kOps[] = {
       {"view(Tensor input, int[] *size)", "method",
        [](Arguments& a) -> OpResult { return view(a.context(), a.tensor(0), a.dims(1)); }, kViews},
+      {"view(Tensor input, dtype dtype)", "method",
+       [](Arguments& a) -> OpResult { return view_as_type(a.tensor(0), *a.dtype(1)); }, kViews},
       {"reshape(Tensor input, int[] *shape)", "torch method",
        [](Arguments& a) -> OpResult { return reshape(a.context(), a.tensor(0), a.dims(1)); },
        kCopies},

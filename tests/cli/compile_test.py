@@ -178,14 +178,11 @@ train: {steps: 2, batch: 4, input: [8], target: [], loss: cross_entropy}
             ("run = torch.compile(model, mode='max-autotune')", "train.py:4:7: error: torch.compile(mode='max-autotune') is not"),
             ("run = torch.compile(model, mode='reduce-overhead')", "train.py:4:7: error: torch.compile(mode='reduce-overhead')"),
             ("run = torch.compile(model, options={'shape_padding': False})", "train.py:4:7: error: torch.compile(options={'shape_padding': False})"),
-            ("run = torch.compile(model, backend='aot_eager', dynamic=True)", "train.py:4:7: error: torch.compile(dynamic=True)"),
             ("    for i in range(2): print('x')", "train.py:7:24: error: printing in a loop or a try of compiled code"),
             ("    x = x.to('cpu')", "train.py:7:"),
             ("    (lambda: print('x'))()", "train.py:7:14: error: printing within a function that compiled code calls"),
             ("    x[:, 0] = 1", "train.py:7:"),
-            ("    x = nn.BatchNorm1d(64, device='cuda')(x)", "batch_norm in compiled code"),
             ("    kept.append(x * 2)", "makes and keeps"),
-            ("    x = checkpoint(torch.sin, x, use_reentrant=False)", "train.py:7:"),
             ("    while True: x = outside(x)", "a function that is not to be compiled in a loop"),
         ):
             with self.subTest(line):
@@ -193,8 +190,7 @@ train: {steps: 2, batch: 4, input: [8], target: [], loss: cross_entropy}
                 if line.startswith(" "):
                     body = "kept, outside = [], torch.compiler.disable(torch.sin)\n@torch.compile(backend='aot_eager')\ndef run(x):\n"
                     body += line + "\n    return model(x)\n" + LOOP
-                head = HEAD.replace("from torch import nn", "from torch import nn; from torch.utils.checkpoint import checkpoint")
-                done, _ = self.run_script(head + body, "--compile", "model")
+                done, _ = self.run_script(HEAD + body, "--compile", "model")
                 self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
                 self.assertIn(said, done.stderr)
                 self.assertIn("--compile eager", done.stderr)
@@ -234,6 +230,22 @@ print(calls[1:], torch.compiler.is_compiling())
             "torch.Size([8, 8]) True <CompiledFunctionBackward> None 3",
             "False",
             "[((4, 64), True), ((8, 64), True), ((4, 64), True)] False",
+        ])  # fmt: skip
+
+    def test_views_of_inputs_leave_compiled_code(self):
+        body = """
+outside = torch.compiler.disable(torch.relu)
+@torch.compile
+def run(x):
+    return x[None], outside(x[None]) * 2
+x = torch.randn(4, 64, device="cuda", requires_grad=True)
+for i in range(2):
+    a, b = run(x)
+    (a + b).sum().backward()
+print(a.shape, b.shape, x.grad.shape)
+"""
+        self.assertEqual(self.report(HEAD + body, "--compile", "model")["printed"].splitlines(), [
+            "torch.Size([1, 4, 64]) torch.Size([1, 4, 64]) torch.Size([4, 64])"
         ])  # fmt: skip
 
     def test_the_stages_of_compiled_code_are_printed(self):

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -26,6 +28,8 @@ bool Decomposer::composite(NodeId id) {
     rms_norm(id);
   } else if (name == "_fused_rms_norm_backward" || name == "fused_rms_norm_backward") {
     rms_norm_backward(id);
+  } else if (name == "clamp" || name == "clamp_backward") {
+    return clamp(id);
   } else if (name == "native_dropout") {
     dropout(id);
   } else if (name == "embedding") {
@@ -427,6 +431,30 @@ void Decomposer::nll_loss_backward(NodeId id) {
   }
   const NodeId scale = builder_.pointwise("where", {is_counted, g, none});
   gives(id, builder_.pointwise("mul", {chosen, scale}));
+}
+
+/// Between two bounds, one of which may not be there: a loop each.
+bool Decomposer::clamp(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  const bool is_its_call = node.call.starts_with("clamp") || node.call.starts_with("clip");
+  const bool is_backward = node.name == "clamp_backward";
+  if (is_its_call && node.call.find("tensor", node.call.find("tensor") + 1) != node.call.npos)
+    return false;  // bounds that are tensors
+  const bool has_least = !is_its_call || node.call.find(", None, ") == node.call.npos;
+  const bool has_most = is_its_call && !node.call.ends_with("None");
+  const std::string_view text =
+      is_backward
+          ? (has_least && has_most ? "a = ge y #a; b = le y #b; c = logical_and a b; where c x #0"
+             : has_most            ? "a = le y #b; where a x #0"
+                                   : "a = ge y #a; where a x #0")
+          : (has_least && has_most ? "a = clamp_min x #a; clamp_max a #b"
+             : has_most            ? "clamp_max x #b"
+                                   : "clamp_min x #a");
+  const std::vector<NodeId> inputs = inputs_of(id);
+  std::map<std::string_view, NodeId> names{{"x", inputs.front()}};
+  if (is_backward) names["y"] = inputs.back();
+  gives(id, evaluate(text, std::move(names)));
+  return true;
 }
 
 void Decomposer::embedding(NodeId id) {

@@ -33,6 +33,9 @@ constexpr Anywhere kAnywhere[] = {{"index"},
                                   {"constant_pad_nd"},
                                   {"repeat"},
                                   {"pixel_shuffle"},
+                                  {"pixel_shuffle_backward"},
+                                  {"pixel_unshuffle_backward"},
+                                  {"channel_shuffle_backward"},
                                   {"pixel_unshuffle"},
                                   {"channel_shuffle"},
                                   {"im2col"},
@@ -72,8 +75,11 @@ void Decomposer::adds_where(NodeId id, std::size_t, std::vector<NodeId> places) 
   const ScalarType dtype = is_narrow ? ScalarType::kFloat32 : node.dtype;
   const NodeId zeros = builder_.fill("full", node.sizes, dtype, "#0");
   const NodeId values = builder_.convert(g, dtype);
-  const NodeId by = places.empty() ? values : places.front();
-  const NodeId made = builder_.opaque("index_put", {zeros, by, values}, node.sizes, dtype);
+  std::vector<NodeId> reads{zeros};
+  reads.insert(reads.end(), places.begin(), places.end());
+  if (places.empty()) reads.push_back(values);
+  reads.push_back(values);
+  const NodeId made = builder_.opaque("index_put", std::move(reads), node.sizes, dtype);
   gives(id, builder_.convert(made, node.dtype));
 }
 
@@ -119,24 +125,36 @@ bool Decomposer::anywhere(NodeId id) {
     return true;
   }
   if (is_among(kScattering, node.name)) {
-    NodeId places = kNoNode;
+    // Of index_put the places, then the values; others take them in either order. Values that are
+    // a number are not among them.
+    std::vector<NodeId> places;
     NodeId values = kNoNode;
+    const bool takes_several = node.name == "index_put" && inputs.size() > 2;
+    const std::size_t last = inputs.size() - 1;
     for (std::size_t i = 1; i < inputs.size(); ++i) {
-      NodeId& to =
-          ops::is_floating(out_.nodes[inputs[i]].dtype) || places != kNoNode ? values : places;
-      if (to == kNoNode) to = inputs[i];
+      const ScalarType dtype = out_.nodes[inputs[i]].dtype;
+      const bool is_value = ops::is_floating(dtype) ||
+                            (takes_several ? i == last && dtype == node.dtype : !places.empty());
+      if (!is_value) {
+        places.push_back(inputs[i]);
+      } else if (values == kNoNode) {
+        values = inputs[i];
+      }
     }
-    if (places == kNoNode) return false;
+    if (places.empty()) return false;
     if (values == kNoNode)
-      values = builder_.fill("full", out_.nodes[places].sizes, node.dtype, "#value");
+      values = builder_.fill("full", out_.nodes[places.front()].sizes, node.dtype, "#value");
     const NodeId copy = builder_.pointwise("clone", {inputs[0]});
     out_.nodes[copy].kind = NodeKind::kCopy;
     out_.nodes[copy].dims = {1};
-    gives(id, builder_.opaque("index_put", {copy, places, values}, node.sizes, node.dtype));
+    std::vector<NodeId> reads{copy};
+    reads.insert(reads.end(), places.begin(), places.end());
+    reads.push_back(values);
+    gives(id, builder_.opaque("index_put", std::move(reads), node.sizes, node.dtype));
     return true;
   }
-  if (node.name == "tril" || node.name == "triu") {
-    gives(id, builder_.pointwise(node.name, {inputs[0]}, "#diagonal"));
+  if (node.name.starts_with("tril") || node.name.starts_with("triu")) {
+    gives(id, builder_.pointwise(node.name.substr(0, 4), {inputs[0]}, "#diagonal"));
     return true;
   }
   const auto* found = std::find_if(std::begin(kAnywhere), std::end(kAnywhere),
@@ -156,7 +174,52 @@ bool Decomposer::anywhere(NodeId id) {
   return true;
 }
 
+/// What was chosen of each row gets its gradient: all that are as great share it, or the places of
+/// what was chosen say where. Source: torch's scale_grad_by_count,
+/// value_selecting_reduction_backward.
+bool Decomposer::chosen_backward(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  static constexpr std::string_view kByPlace[] = {
+      "max_backward",  "min_backward",      "topk_backward",   "sort_backward",
+      "mode_backward", "kthvalue_backward", "median_backward", "nanmedian_backward"};
+  static constexpr std::string_view kByValue[] = {"amax_backward", "amin_backward"};
+  if (node.has_parts) return false;
+  const std::vector<NodeId> inputs = inputs_of(id);
+  // The dimension that was dropped, if one was.
+  const auto in_full = [&](NodeId x, const std::vector<std::int64_t>& dims) {
+    for (const std::int64_t dim : dims) {
+      if (out_.nodes[x].sizes.size() < node.sizes.size())
+        x = builder_.unsqueeze(x, static_cast<std::size_t>(dim));
+    }
+    return x;
+  };
+  if (is_among(kByPlace, node.name)) {
+    if (inputs.size() != 2 || ops::is_floating(out_.nodes[inputs[1]].dtype)) return false;
+    const Dims& chosen = out_.nodes[inputs[1]].sizes;
+    std::size_t dim = 0;
+    while (dim < chosen.size() && chosen[dim] == node.sizes[dim]) ++dim;
+    const std::vector<std::int64_t> dims{static_cast<std::int64_t>(dim)};
+    const NodeId zeros = builder_.fill("full", node.sizes, node.dtype, "#0");
+    const NodeId places = in_full(inputs[1], dims);
+    const NodeId g = in_full(inputs[0], dims);
+    gives(id, builder_.opaque("index_put", {zeros, places, g}, node.sizes, node.dtype));
+    return true;
+  }
+  if (!is_among(kByValue, node.name) || inputs.size() != 3) return false;
+  bool keeps_dims = false;
+  GraphNode shape = out_.nodes[inputs[2]];
+  shape.call = node.call;
+  const std::vector<std::int64_t> dims = reduced_dims(out_.nodes[inputs[1]], shape, keeps_dims);
+  const NodeId g = in_full(inputs[0], dims);
+  const NodeId is_it = builder_.pointwise("eq", {inputs[1], in_full(inputs[2], dims)});
+  const NodeId shared = builder_.pointwise("mul", {g, is_it});
+  const NodeId count = builder_.reduce("sum", is_it, dims, true, ScalarType::kInt64);
+  gives(id, builder_.pointwise("div", {shared, count}));
+  return true;
+}
+
 bool Decomposer::made_of_reductions(NodeId id) {
+  if (chosen_backward(id)) return true;
   const GraphNode& node = in_.nodes[id];
   const std::string_view name = node.name;
   static constexpr std::string_view kNames[] = {

@@ -60,6 +60,7 @@ class Decomposer {
   void adds_where(NodeId id, std::size_t dim, std::vector<NodeId> places);
   /// Reductions that are made of others. False: it is none of them.
   bool made_of_reductions(NodeId id);
+  bool chosen_backward(NodeId id);
   void rms_norm(NodeId id);
   void rms_norm_backward(NodeId id);
   /// Losses, up to how they are summed up: decompose_losses.cc. False: it is none of them.
@@ -79,6 +80,7 @@ class Decomposer {
   void max_pool(NodeId id);
   void max_pool_backward(NodeId id);
   bool as_strided_backward(NodeId id);
+  bool clamp(NodeId id);
   void embedding(NodeId id);
   void embedding_backward(NodeId id);
 

@@ -80,7 +80,7 @@ class Fusion {
 
   [[nodiscard]] static bool depends(const Step& later, const Step& earlier) {
     return std::any_of(earlier.operations.begin(), earlier.operations.end(),
-                       [&](std::uint32_t op) { return later.ancestors.count(op) > 0; });
+                       [&](std::uint32_t op) { return later.ancestors.contains(op); });
   }
 
   /// By how much two share once the loops of one are run in the other's order; -1: they do not fit.
@@ -328,26 +328,26 @@ class Fusion {
 
   /// Whether one of two leads to the other by way of kernels that were fused already.
   bool makes_cycle(const Step& a, const Step& b) {
-    std::set<std::uint32_t> names(a.operations.begin(), a.operations.end());
-    names.insert(b.operations.begin(), b.operations.end());
-    std::set<std::uint32_t> ancestors = a.ancestors;
-    ancestors.insert(b.ancestors.begin(), b.ancestors.end());
-    for (const std::uint32_t name : names) ancestors.erase(name);
+    NumberSet names;
+    NumberSet ancestors = a.ancestors;
+    ancestors.insert(b.ancestors);
+    for (const Step* step : {&a, &b}) {
+      for (const std::uint32_t op : step->operations) {
+        names.insert(op);
+        ancestors.erase(op);
+      }
+    }
     std::set<const Step*> visited;
     const std::function<bool(const Step&)> leads = [&](const Step& step) {
       if (step.operations.size() < 2 || !visited.insert(&step).second) return false;
       const bool is_inside = std::all_of(step.operations.begin(), step.operations.end(),
-                                         [&](std::uint32_t op) { return ancestors.count(op) > 0; });
+                                         [&](std::uint32_t op) { return ancestors.contains(op); });
       if (is_inside) return false;
-      for (const std::uint32_t ancestor : step.ancestors) {
-        if (names.count(ancestor) > 0) return true;
-      }
-      return std::any_of(step.ancestors.begin(), step.ancestors.end(), [&](std::uint32_t op) {
-        return ancestors.count(op) == 0 && leads(*fused_[op]);
-      });
+      return step.ancestors.any_of([&](std::uint32_t op) { return names.contains(op); }) ||
+             step.ancestors.any_of(
+                 [&](std::uint32_t op) { return !ancestors.contains(op) && leads(*fused_[op]); });
     };
-    return std::any_of(ancestors.begin(), ancestors.end(),
-                       [&](std::uint32_t op) { return leads(*fused_[op]); });
+    return ancestors.any_of([&](std::uint32_t op) { return leads(*fused_[op]); });
   }
 
   Node fused(const Step& a, const Step& b) {
@@ -355,7 +355,7 @@ class Fusion {
     made->operations = a.operations;
     made->operations.insert(made->operations.end(), b.operations.begin(), b.operations.end());
     made->ancestors = a.ancestors;
-    made->ancestors.insert(b.ancestors.begin(), b.ancestors.end());
+    made->ancestors.insert(b.ancestors);
     made->first = std::min(a.first, b.first);
     made->last = std::max(a.last, b.last);
     made->is_reduction = a.is_reduction || b.is_reduction;

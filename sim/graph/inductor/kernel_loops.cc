@@ -25,7 +25,7 @@ bool has_unit_stride(const Dependency& dependency) {
 
 class KernelLoops {
  public:
-  using Ancestors = std::function<const std::set<std::uint32_t>&(std::uint32_t)>;
+  using Ancestors = std::function<const NumberSet&(std::uint32_t)>;
 
   KernelLoops(const Schedule& schedule, const Step& step, const Ancestors& ancestors)
       : s_(schedule), step_(step), ancestors_(ancestors) {}
@@ -120,9 +120,9 @@ class KernelLoops {
   }
 
   void add_to_body(std::uint32_t op) {
-    const std::set<std::uint32_t>& before = ancestors_(op);
+    const NumberSet& before = ancestors_(op);
     const bool must_wait = std::any_of(waiting_.begin(), waiting_.end(),
-                                       [&](std::uint32_t w) { return before.count(w) > 0; });
+                                       [&](std::uint32_t w) { return before.contains(w); });
     if (must_wait) {
       end_loop();
       order_.push_back(kEnter);
@@ -158,7 +158,7 @@ class KernelLoops {
 
 std::set<BufferId> read_in_later_loops(
     const Schedule& schedule, const Step& step,
-    const std::function<const std::set<std::uint32_t>&(std::uint32_t)>& ancestors) {
+    const std::function<const NumberSet&(std::uint32_t)>& ancestors) {
   return KernelLoops(schedule, step, ancestors).run();
 }
 

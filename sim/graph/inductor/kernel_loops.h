@@ -13,6 +13,6 @@ namespace tidemark::graph::inductor {
 /// `ancestors`: of an operation.
 std::set<BufferId> read_in_later_loops(
     const Schedule& schedule, const Step& step,
-    const std::function<const std::set<std::uint32_t>&(std::uint32_t)>& ancestors);
+    const std::function<const NumberSet&(std::uint32_t)>& ancestors);
 
 }  // namespace tidemark::graph::inductor

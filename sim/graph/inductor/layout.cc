@@ -21,7 +21,10 @@ constexpr std::int64_t kPadsToBytes = 128;  // padding_alignment_bytes
 
 /// Large strides become multiples of 128 bytes. Source: torch's Layout._pad_strides.
 void Lowering::pad(Buffer& buffer) const {
-  if (pass_.is_dynamic || buffer.sizes.empty()) return;
+  const bool may_be_open =
+      pass_.is_dynamic &&
+      (buffer.maker < 0 || buffer.node >= is_fixed_.size() || !is_fixed_[buffer.node]);
+  if (may_be_open || buffer.sizes.empty()) return;
   const Dims& sizes = buffer.sizes;
   const bool is_last =
       sizes.size() == 4 && sizes[1] != 1 && lies_as(sizes, buffer.strides, channels_last(sizes));

@@ -36,6 +36,7 @@ Lowering::Lowering(const PassGraph& pass, const DeviceShape& device, SizeHints& 
 void Lowering::run() {
   find_channels_last();
   find_dislikes_of_padding();
+  find_fixed();
   // The first buffers are the inputs.
   for (const NodeId id : pass_.inputs) lower(id);
   for (NodeId id = 0; id < nodes_.size(); ++id) {
@@ -64,6 +65,19 @@ void Lowering::find_dislikes_of_padding() {
         dislikes_padding_[input] = true;
     }
     if (is_seen[id]) dislikes_padding_[id] = true;
+  }
+}
+
+/// What becomes the gradient of a parameter has its sizes, which are never open.
+void Lowering::find_fixed() {
+  is_fixed_.assign(nodes_.size(), false);
+  for (std::size_t i = 0; i < pass_.is_as_parameter.size(); ++i) {
+    if (pass_.is_as_parameter[i] && pass_.outputs[i] != kNoNode) is_fixed_[pass_.outputs[i]] = true;
+  }
+  for (NodeId id = static_cast<NodeId>(nodes_.size()); id-- > 0;) {
+    const GraphNode& node = nodes_[id];
+    const bool looks = node.kind == NodeKind::kView || node.kind == NodeKind::kCast;
+    if (is_fixed_[id] && looks) is_fixed_[node.inputs.front()] = true;
   }
 }
 
@@ -140,17 +154,27 @@ void Lowering::give(NodeId id, BoxId box) {
   values_[id] = {box, node.sizes, node.strides, node.offset, true};
 }
 
+bool Lowering::reads_nothing(std::size_t operation) const {
+  if (read_nothing_.size() <= operation) read_nothing_.resize(program.operations.size());
+  if (read_nothing_[operation]) return *read_nothing_[operation];
+  const auto& loops = program.operations[operation].loops;
+  bool is_nothing = false;
+  if (loops != nullptr && !loops->is_reduction() && !loops->adds_atomically) {
+    Trace probe;
+    loops->body(probe, counters_of(loops->sizes, {}));
+    is_nothing = probe.loads.empty();
+  }
+  read_nothing_[operation] = is_nothing;
+  return is_nothing;
+}
+
 Trace::Value Lowering::load_box(Trace& trace, const Box& box, const Indices& at) const {
   if (box.loops != nullptr) return box.loops->body(trace, at);
   const Buffer& buffer = program.buffers[box.buffer];
   if (buffer.maker >= 0) {
     // What reads nothing is computed again rather than read.
     const Operation& maker = program.operations[static_cast<std::size_t>(buffer.maker)];
-    if (maker.loops != nullptr && !maker.loops->is_reduction() && !maker.loops->adds_atomically) {
-      Trace probe;
-      maker.loops->body(probe, counters_of(maker.loops->sizes, {}));
-      if (probe.loads.empty()) return maker.loops->body(trace, at);
-    }
+    if (reads_nothing(static_cast<std::size_t>(buffer.maker))) return maker.loops->body(trace, at);
   }
   return trace.load(box.buffer, flat(at, box.sizes, buffer.strides, 0));
 }
@@ -213,9 +237,7 @@ BufferId Lowering::new_buffer(NodeId id, const Dims& sizes, ScalarType dtype) {
 }
 
 BufferId Lowering::new_operation(Operation operation, Buffer buffer) {
-  std::size_t made = 0;
-  for (const Buffer& other : program.buffers) made += other.maker >= 0 ? 1 : 0;
-  buffer.name = fmt::format("buf{}", made);
+  buffer.name = fmt::format("buf{}", program.operations.size());
   buffer.maker = static_cast<std::int32_t>(program.operations.size());
   const auto id = static_cast<BufferId>(program.buffers.size());
   operation.output = id;

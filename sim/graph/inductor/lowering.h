@@ -103,6 +103,7 @@ class Lowering {
   void seeds(NodeId id);
   void random(NodeId id);
   void index_put(NodeId id);
+  [[nodiscard]] std::size_t place_dim(const GraphNode& node) const;
   void copy_into(NodeId id);
   void put_part(NodeId id);
   void max_pool(NodeId id);
@@ -126,6 +127,8 @@ class Lowering {
     return {values_[id], boxes_[values_[id].box], nodes_[id].dtype};
   }
   [[nodiscard]] Value load(Trace& trace, const Operand& operand, const Indices& at) const;
+  /// Whether what an operation computes is of nothing in memory.
+  [[nodiscard]] bool reads_nothing(std::size_t operation) const;
   [[nodiscard]] Value load_box(Trace& trace, const Box& box, const Indices& at) const;
   /// The same, where the loop has more dimensions, in a type.
   [[nodiscard]] Value load_as(Trace& trace, const Operand& operand, const Indices& at,
@@ -142,6 +145,7 @@ class Lowering {
   /// Replaces a value by a copy of it that lies so.
   void give_copy(NodeId id, const ops::Dims& strides, bool may_pad);
   void find_dislikes_of_padding();
+  void find_fixed();
   void pad(Buffer& buffer) const;
   [[nodiscard]] ops::Dims strides_of(const View& view) const;
   [[nodiscard]] bool are_channels_last(NodeId x, NodeId weight) const;
@@ -162,7 +166,8 @@ class Lowering {
   };
   [[nodiscard]] Count count(const Loops& loops) const;
   [[nodiscard]] Count count(const std::shared_ptr<const Loops>& loops);
-  std::shared_ptr<const Loops> counted_;  ///< what was counted last
+  mutable std::vector<std::optional<bool>> read_nothing_;  ///< by operation, once it is asked
+  std::shared_ptr<const Loops> counted_;                   ///< what was counted last
   Count count_;
 
   // ---- reductions
@@ -203,6 +208,7 @@ class Lowering {
   std::vector<bool> is_visible_;         ///< by node: the program sees how it is laid out
   std::vector<ops::Dims> fake_strides_;  ///< by node: as PyTorch's fake tensors have them
   std::vector<bool> dislikes_padding_;   ///< by node
+  std::vector<bool> is_fixed_;           ///< by node: of a parameter's sizes
   NodeId current_ = 0;                   ///< the node that is made into loops
   std::vector<View> values_;
   std::vector<Box> boxes_;

@@ -247,11 +247,24 @@ void Lowering::random(NodeId id) {
   realize(box);
 }
 
+/// Along which dimension of the values the places lie: the first that is of their sizes.
+std::size_t Lowering::place_dim(const GraphNode& node) const {
+  const Dims& values = nodes_[node.inputs.back()].sizes;
+  const Dims& places = nodes_[node.inputs[1]].sizes;
+  if (places.size() > values.size()) return 0;
+  for (std::size_t first = 0; first + places.size() <= values.size(); ++first) {
+    bool is_here = true;
+    for (std::size_t i = 0; i < places.size(); ++i)
+      is_here = is_here && (places[i] == 1 || places[i] == values[first + i]);
+    if (is_here) return first;
+  }
+  return 0;
+}
+
 void Lowering::index_put(NodeId id) {
   const GraphNode& node = nodes_[id];
-  const NodeId into = node.inputs[0];
-  const NodeId places = node.inputs[1];
-  const NodeId values = node.inputs[2];
+  const NodeId into = node.inputs.front();
+  const NodeId values = node.inputs.back();
   // Into a copy, which only what reads it elsewhere tells from the operand.
   const BoxId copy = copy_of(into);
   freeze(copy);
@@ -259,11 +272,20 @@ void Lowering::index_put(NodeId id) {
   loops->sizes = nodes_[values].sizes;
   loops->dtype = node.dtype;
   loops->adds_atomically = true;
-  loops->body = [this, by = operand(places), x = operand(values), as = node.dtype](
+  std::vector<Operand> places;
+  for (std::size_t i = 1; i + 1 < node.inputs.size(); ++i)
+    places.push_back(operand(node.inputs[i]));
+  loops->body = [this, places, first = place_dim(node), x = operand(values), as = node.dtype](
                     Trace& trace, const Indices& at) {
-    const std::size_t rank = by.view.sizes.size();
-    const Indices first(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(rank));
-    const Value place = load_as(trace, by, first, by.dtype);
+    std::vector<Value> scattered;
+    for (const Operand& by : places) {
+      const std::size_t rank = std::min(by.view.sizes.size(), at.size() - first);
+      const auto begin = at.begin() + static_cast<std::ptrdiff_t>(first);
+      const Indices own(begin, begin + static_cast<std::ptrdiff_t>(rank));
+      scattered.push_back(load_as(trace, by, own, by.dtype));
+    }
+    Value place = scattered.front();
+    for (std::size_t i = 1; i < scattered.size(); ++i) place = mixed(place, scattered[i]);
     return trace.op("scatter", {load_as(trace, x, at, as), place});
   };
   const BufferId target = boxes_[copy].buffer;

@@ -19,6 +19,11 @@ class MemoryOrder {
   explicit MemoryOrder(const Schedule& schedule) : s_(schedule) {
     const std::size_t buffers = s_.program.buffers.size();
     readers_.resize(buffers);
+    // What was written over is known by its first name.
+    is_result_.resize(buffers);
+    for (BufferId id = 0; id < buffers; ++id) {
+      if (s_.is_output[id]) is_result_[s_.original(id)] = true;
+    }
     is_known_.resize(buffers);
     allocated_.resize(buffers);
     freed_.resize(buffers);
@@ -60,14 +65,14 @@ class MemoryOrder {
     };
     for (BufferId id = 0; id < s_.program.buffers.size(); ++id) {
       if (!s_.is_input(id) || !is_known_[id]) continue;
-      const std::int64_t end = s_.is_output[id] ? -1 : last_reader(id);
+      const std::int64_t end = is_result_[id] ? -1 : last_reader(id);
       change[0] += freed_[id];
       change[static_cast<std::size_t>(end + 1)] -= freed_[id];
     }
     for (std::size_t i = 0; i < n; ++i) {
       for (const BufferId id : outputs_[order[i]]) {
         std::int64_t end = -1;
-        if (!s_.is_output[id]) {
+        if (!is_result_[id]) {
           end = last_reader(id);
           if (end == -1) end = static_cast<std::int64_t>(i);
         }
@@ -174,10 +179,10 @@ class MemoryOrder {
     std::int64_t live = 0;
     std::int64_t results = 0;
     for (BufferId id = 0; id < uses.size(); ++id) {
-      uses[id] = readers_[id].size() + (s_.is_output[id] ? 1 : 0);
+      uses[id] = readers_[id].size() + (is_result_[id] ? 1 : 0);
       if (s_.is_input(id) && is_known_[id]) live += freed_[id];
       const bool counts = !s_.is_input(id) || is_known_[id];
-      if (s_.is_output[id] && counts) results += freed_[id];
+      if (is_result_[id] && counts) results += freed_[id];
     }
     std::int64_t most = std::max(live, results);
     std::vector<std::size_t> ready;
@@ -281,6 +286,7 @@ class MemoryOrder {
   }
 
   const Schedule& s_;
+  std::vector<bool> is_result_;                    ///< by buffer, by its first name
   std::vector<std::vector<std::size_t>> readers_;  ///< by buffer: steps
   std::vector<bool> is_known_;                     ///< by buffer: an input that may be freed
   std::vector<std::int64_t> allocated_;            ///< by buffer

@@ -393,6 +393,7 @@ void rewrite_pass(PassGraph& pass) {
   out.visible_outputs = pass.visible_outputs;
   out.is_inference = pass.is_inference;
   out.is_dynamic = pass.is_dynamic;
+  out.is_as_parameter = pass.is_as_parameter;
   std::vector<NodeId> at(pass.graph.nodes.size());
   const auto add = [&](GraphNode node, NodeId old) {
     out.graph.nodes.push_back(std::move(node));

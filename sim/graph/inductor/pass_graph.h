@@ -22,6 +22,8 @@ struct PassGraph {
   std::size_t visible_outputs = 0;  ///< so many of the first the program sees
   bool is_inference = false;        ///< there is no backward pass
   bool is_dynamic = false;          ///< compiled for other sizes as well
+  /// By output, of a backward pass: it is a parameter's gradient. Empty: none is.
+  std::vector<bool> is_as_parameter;
 };
 
 /// As torch.fx names the nodes of a joint graph: "mul", "mul_1", ...

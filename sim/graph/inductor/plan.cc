@@ -20,7 +20,9 @@ class Planner {
         is_allocated_(buffers_.size()),
         is_freed_(buffers_.size()),
         is_done_(schedule.program.operations.size()),
-        fused_(schedule.program.operations.size(), -1) {
+        fused_(schedule.program.operations.size(), -1),
+        ancestors_(schedule.program.operations.size()),
+        are_known_(schedule.program.operations.size()) {
     for (std::size_t i = 0; i < s_.steps.size(); ++i) {
       for (const std::uint32_t op : s_.steps[i].operations)
         fused_[op] = static_cast<std::int32_t>(i);
@@ -164,7 +166,7 @@ class Planner {
       bool is_this = false;
       for (const Schedule::User& user : s_.users[id]) {
         const bool is_past = is_done_[user.operation] || s_.is_removed[user.operation] ||
-                             ancestors_of(op).count(user.operation) > 0;
+                             ancestors_of(op).contains(user.operation);
         if (is_past) continue;
         ++left;
         is_this = is_this || (user.operation == op && user.may_overwrite);
@@ -179,20 +181,19 @@ class Planner {
   }
 
   /// Operations before one, by way of buffers.
-  const std::set<std::uint32_t>& ancestors_of(std::uint32_t op) {
-    const auto known = ancestors_.find(op);
-    if (known != ancestors_.end()) return known->second;
-    std::set<std::uint32_t> found;
+  const NumberSet& ancestors_of(std::uint32_t op) {
+    if (are_known_[op]) return ancestors_[op];
+    NumberSet found;
     const auto visit = [&](BufferId id) {
       if (s_.is_input(id)) return;
       const auto maker = static_cast<std::uint32_t>(buffers_[id].maker);
       found.insert(maker);
-      const std::set<std::uint32_t>& of = ancestors_of(maker);
-      found.insert(of.begin(), of.end());
+      found.insert(ancestors_of(maker));
     };
     const Operation& operation = s_.program.operations[op];
     for (const BufferId read : operation.reads) visit(read);
     for (const Dependency& read : s_.nests[op].reads) visit(read.buffer);
+    are_known_[op] = true;
     return ancestors_[op] = std::move(found);
   }
 
@@ -225,8 +226,7 @@ class Planner {
     };
     std::map<BufferId, bool> is_kept;
     const std::set<BufferId> read_later = read_in_later_loops(
-        s_, step,
-        [this](std::uint32_t op) -> const std::set<std::uint32_t>& { return ancestors_of(op); });
+        s_, step, [this](std::uint32_t op) -> const NumberSet& { return ancestors_of(op); });
     const auto needs_none = [&](BufferId id) {
       return is_local(id, kernel) && read_later.count(id) == 0;
     };
@@ -319,7 +319,8 @@ class Planner {
   std::vector<std::int32_t> fused_;  ///< by operation: its step
   std::vector<std::vector<BufferId>> last_uses_;
   std::vector<BufferId> to_free_;
-  std::map<std::uint32_t, std::set<std::uint32_t>> ancestors_;
+  std::vector<NumberSet> ancestors_;  ///< by operation, once they are known
+  std::vector<bool> are_known_;
   std::vector<Line> lines_;
   std::uint32_t step_ = 0;
 };

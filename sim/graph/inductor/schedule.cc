@@ -289,14 +289,13 @@ void Schedule::remove_dead() {
 }
 
 void Schedule::find_ancestors() {
-  std::map<std::uint32_t, const Step*> step_of_operation;
+  std::vector<const Step*> step_of_operation(program.operations.size());
   for (Step& step : steps) {
     for (const BufferId need : step.needs) {
+      if (program.buffers[need].maker < 0) continue;
       const auto maker = static_cast<std::uint32_t>(program.buffers[need].maker);
       step.ancestors.insert(maker);
-      const auto found = step_of_operation.find(maker);
-      if (found != step_of_operation.end())
-        step.ancestors.insert(found->second->ancestors.begin(), found->second->ancestors.end());
+      if (const Step* before = step_of_operation[maker]) step.ancestors.insert(before->ancestors);
     }
     step_of_operation[step.operations.front()] = &step;
   }

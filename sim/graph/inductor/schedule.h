@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/graph/inductor/loops.h"
+#include "sim/graph/inductor/number_set.h"
 
 namespace tidemark::graph::inductor {
 
@@ -38,7 +39,7 @@ struct Step {
   std::vector<Dependency> reads;
   std::vector<Dependency> writes;
   std::vector<BufferId> needs;  ///< made by others, that must run before
-  std::set<std::uint32_t> ancestors;
+  NumberSet ancestors;
   std::size_t first = 0;  ///< where its operations stood, the earliest and the last
   std::size_t last = 0;
 };

@@ -81,6 +81,25 @@ void Interp::store_attr(const Value& object, Name name, Value value) {
   }
 }
 
+namespace {
+
+/// Whether a program may set a class's attribute: of its own classes, of named tuples, and of a
+/// host's that are Python classes where they come from ("(open)"). Operators of those are called
+/// without a look at the class: replacing them is refused.
+bool is_open(Interp& in, const ClassObject& type, Name name) {
+  if (type.user_defined || type.attrs.find(in.intern("_fields")) != nullptr) return true;
+  if (type.attrs.find(in.intern("(open)")) == nullptr) return false;
+  const std::string_view wanted = in.text(name);
+  const bool is_special = wanted.starts_with("__") && wanted.ends_with("__");
+  if (is_special && name != known(name::kNew) && type.lookup(name) != nullptr) {
+    in.refuse(fmt::format("replacing {}.{} is not supported", in.text(type.name()), wanted),
+              "call a function of your own");
+  }
+  return true;
+}
+
+}  // namespace
+
 void Interp::set_attr(const Value& object, Name name, Value value) {
   if (object.as<Instance>() != nullptr) {
     const Value keep = object;
@@ -97,8 +116,7 @@ void Interp::set_attr(const Value& object, Name name, Value value) {
     }
   }
   if (auto* type = object.as<ClassObject>()) {
-    // A named tuple is the user's class, whoever made it.
-    if (!type->user_defined && type->attrs.find(intern("_fields")) == nullptr) {
+    if (!is_open(*this, *type, name)) {
       raise(*classes_->type_error, fmt::format("cannot set '{}' attribute of immutable type '{}'",
                                                text(name), text(type->name())));
     }
@@ -174,7 +192,8 @@ void Interp::del_attr(const Value& object, Name name) {
   } else if (object.as<Container>() != nullptr && has_code(object)) {
     removed = !ask_code(object, known(name::kDelattr), {str(std::string(text(name)))}).empty() ||
               remove_attribute(*this, object, name);
-  } else if (auto* type = object.as<ClassObject>(); type != nullptr && type->user_defined) {
+  } else if (auto* type = object.as<ClassObject>();
+             type != nullptr && is_open(*this, *type, name)) {
     removed = !type->attrs.remove(name).empty();
   } else if (auto* module = object.as<Module>()) {
     removed = module->find(name) != nullptr;

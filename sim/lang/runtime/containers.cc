@@ -391,14 +391,18 @@ Value Interp::builtin_get_item(const Value& container, const Value& key) {
         return Value::integer(range.start + static_cast<std::int64_t>(i) * range.step);
       }
       case Kind::kClass: {
-        // list[int] and the like in code that is run: types are not checked.
         const auto& type = *static_cast<ClassObject*>(object);
         if (const Value* method = type.lookup(intern("__class_getitem__"))) {
           const Value function = *method;
           return call(bind(function, container, *static_cast<ClassObject*>(object)), {key});
         }
-        if (!type.user_defined || importer_->is_own(type.module()) || is_generic(*this, type))
-          return container;
+        if (is_generic(*this, type)) {  // list[int]
+          const Value keep = container;
+          const Value alias = get_attr(import("types"), intern("GenericAlias"));
+          return call(alias, {keep, key});
+        }
+        // The library's classes take any: types are not checked.
+        if (!type.user_defined || importer_->is_own(type.module())) return container;
         type_error(fmt::format("type '{}' is not subscriptable", text(type.name())));
       }
       case Kind::kInstance:
@@ -540,6 +544,20 @@ Ref<Dict> mapping_of(Interp& interp, const Value& value) {
   return out;
 }
 
+namespace {
+
+/// Whether an object has keys(), its __getattr__ asked too.
+bool has_keys(Interp& in, const Value& from, Name keys) {
+  try {
+    return !in.find_attr(from, keys).empty();
+  } catch (const Raised& raised) {
+    if (!raised.exception->type().derives_from(*in.classes().attribute_error)) throw;
+  }
+  return false;
+}
+
+}  // namespace
+
 void update_dict(Interp& in, Dict& dict, const Value& from) {
   if (const Dict* other = from.as<Dict>()) {
     const std::vector<ValueTable::Entry> entries = other->table.entries();
@@ -549,7 +567,7 @@ void update_dict(Interp& in, Dict& dict, const Value& from) {
     return;
   }
   const Name keys = in.intern("keys");
-  if (from.as<Instance>() != nullptr && !in.find_attr(from, keys).empty()) {
+  if (from.as<Instance>() != nullptr && has_keys(in, from, keys)) {
     for (const Value& key : in.unpack(in.call_method(from, keys))) {
       dict.table.set(in, key, in.get_item(from, key));
     }

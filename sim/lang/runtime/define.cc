@@ -152,6 +152,8 @@ void close_subclass(Interp& in, ClassObject& type) {
       type.allocate = make_finalized;
       return;
     }
+    // A host's object that runs __del__ when it goes.
+    if (type.lookup(in.intern("(finalizes)")) != nullptr) return;
     type.construct = [](Interp& interp, ClassObject& own, CallArgs&) -> Value {
       interp.refuse(
           fmt::format("'{}' defines __del__, which is not supported", interp.text(own.name())));
@@ -358,8 +360,35 @@ Value call_metaclass(Interp& in, const Value& metaclass, ClassParts parts) {
       std::move(parts.keywords));
 }
 
+/// Of bases that are objects, not classes: the most derived of the bases' types, which makes the
+/// class. Null: all are classes. Source: CPython's _PyType_CalculateMetaclass. Errors: TypeError.
+Ref<ClassObject> type_of_objects(Interp& in, const std::vector<Value>& bases) {
+  const auto is_object = [&in](const Value& base) {
+    const auto* object = base.as<Instance>();
+    return object != nullptr && object->kind() == Kind::kInstance &&
+           object->type().lookup(in.intern("__makes_named_tuples__")) == nullptr;
+  };
+  if (std::none_of(bases.begin(), bases.end(), is_object)) return nullptr;
+  Ref<ClassObject> winner;
+  for (const Value& base : bases) {
+    Ref<ClassObject> type = in.type_of(base);
+    if (!winner || type->derives_from(*winner)) {
+      winner = std::move(type);
+    } else if (!winner->derives_from(*type)) {
+      in.type_error(
+          "metaclass conflict: the metaclass of a derived class must be a (non-strict) subclass of "
+          "the metaclasses of all its bases");
+    }
+  }
+  return winner;
+}
+
 /// What a class statement gives. `metaclass` Empty: none is named.
 Value class_of_parts(Interp& in, Value metaclass, ClassParts parts) {
+  if (metaclass.empty()) {
+    if (const Ref<ClassObject> type = type_of_objects(in, parts.bases)) metaclass = type;
+    if (!metaclass.empty()) return call_metaclass(in, metaclass, std::move(parts));
+  }
   if (metaclass.empty() || metaclass.as<ClassObject>() != nullptr) {
     const Ref<ClassObject> common = common_metaclass(in, metaclass.ref<ClassObject>(), parts.bases);
     if (!common) return build_class(in, std::move(parts));

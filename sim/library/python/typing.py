@@ -327,7 +327,17 @@ def NewType(name, tp):
 def get_origin(tp):
     if isinstance(tp, _Form) and tp._name == "Annotated" and tp._form is not None:
         return Annotated
-    return getattr(tp, "__origin__", None) if isinstance(tp, (_Form, UnionType)) else None
+    if isinstance(tp, (_Form, UnionType)):
+        return getattr(tp, "__origin__", None)
+    return tp.__origin__ if _is_alias(tp) else None
+
+
+def _is_alias(tp):
+    if isinstance(tp, (type, str)):
+        return False
+    from types import GenericAlias
+
+    return isinstance(tp, GenericAlias)
 
 
 def get_type_hints(obj, globalns=None, localns=None, include_extras=False):
@@ -337,7 +347,9 @@ def get_type_hints(obj, globalns=None, localns=None, include_extras=False):
     out = {}
     for owner in owners:
         for name, kind in (_tidemark.annotations(owner) if isinstance(owner, type) else owner.__annotations__).items():
-            out[name] = _tidemark.evaluate_in(owner, kind) if isinstance(kind, str) else kind
+            while isinstance(kind, str):  # the text may name a type by a text again
+                kind = _tidemark.evaluate_in(owner, kind)
+            out[name] = type(None) if kind is None else kind
     return out
 
 
@@ -351,7 +363,7 @@ def get_args(tp):
             return tp._given
         if tp._name == "Callable" and tp._given and tp._given[0] is not ...:
             return list(tp._given[:-1]), tp._given[-1]
-    return getattr(tp, "__args__", ()) if isinstance(tp, (_Form, UnionType)) else ()
+    return getattr(tp, "__args__", ()) if isinstance(tp, (_Form, UnionType)) or _is_alias(tp) else ()
 
 
 def cast(typ, val):

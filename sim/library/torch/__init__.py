@@ -116,6 +116,10 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend="inductor", mo
     return eval_frame.optimize(**settings)(model)
 
 
+def _disable_dynamo(fn=None, recursive=True):
+    return torch.compiler.disable(fn, recursive)
+
+
 def typename(obj):
     return obj.type() if isinstance(obj, torch.Tensor) else type(obj).__name__
 

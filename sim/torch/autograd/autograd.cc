@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "sim/base/check.h"
@@ -199,7 +200,7 @@ TensorList call_function(Context& c, Node& node, TensorList inputs, GradientRule
     grads = ops::run_backward_function(c, node, inputs);
   }
   validate_outputs(c, node, grads);
-  for (const auto& hook : node.post_hooks) hook();
+  for (const auto& hook : node.post_hooks) hook(grads, held);
   return grads;
 }
 
@@ -312,7 +313,13 @@ class OnlyTowards {
 /// Source: torch's Engine::queue_callback.
 class FinalCallbacks {
  public:
-  explicit FinalCallbacks(ops::Thread& thread) : thread_(thread), outer_(thread.final_callbacks) {
+  /// Their list, by which the pass itself is found.
+  struct List : std::vector<std::function<void()>> {
+    explicit List(RunningPass& whose) : pass(whose) {}
+    RunningPass& pass;
+  };
+  FinalCallbacks(ops::Thread& thread, RunningPass& pass)
+      : thread_(thread), outer_(thread.final_callbacks), callbacks_(pass) {
     thread_.final_callbacks = &callbacks_;
   }
   ~FinalCallbacks() { thread_.final_callbacks = outer_; }
@@ -328,12 +335,12 @@ class FinalCallbacks {
  private:
   ops::Thread& thread_;
   std::vector<std::function<void()>>* outer_;
-  std::vector<std::function<void()>> callbacks_;
+  List callbacks_;
 };
 
 /// One backward pass: nodes run from the roots on, each when all the gradients that will reach it
 /// have, the highest sequence number first. Source: torch's Engine::execute and evaluate_function.
-class BackwardPass {
+class BackwardPass final : public RunningPass {
  public:
   BackwardPass(Context& c, const graph::OpGraph& graph, const std::vector<Edge>& roots,
                const BackwardOptions& options)
@@ -342,10 +349,15 @@ class BackwardPass {
         options_(options),
         roots_(roots),
         thread_(c, options),
-        callbacks_(c.thread()),
+        callbacks_(c.thread(), *this),
         plan_(graph, vertices_of(roots)),
         towards_(roots, options),
         captured_(options.accumulate ? 0 : options.inputs.size()) {}
+
+  [[nodiscard]] bool runs(const Node& node) override {
+    if (behind_.empty()) look_behind();
+    return std::binary_search(behind_.begin(), behind_.end(), &node);
+  }
 
   TensorList run(TensorList gradients) {
     start(std::move(gradients));
@@ -361,6 +373,24 @@ class BackwardPass {
     vertices.reserve(edges.size());
     for (const Edge& edge : edges) vertices.push_back(edge.node->vertex);
     return vertices;
+  }
+
+  /// Fills behind_ with the nodes that lie behind the roots and are not asleep.
+  void look_behind() {
+    std::unordered_set<const Node*> seen;
+    std::vector<const Node*> stack;
+    const auto reach = [&](const Node* node) {
+      if (node != nullptr && node->part != Node::Part::kNone && seen.insert(node).second)
+        stack.push_back(node);
+    };
+    for (const Edge& root : roots_) reach(root.node.get());
+    while (!stack.empty()) {
+      const Node* node = stack.back();
+      stack.pop_back();
+      for (const Edge& edge : node->next) reach(edge.node.get());
+    }
+    behind_.assign(seen.begin(), seen.end());
+    std::sort(behind_.begin(), behind_.end());
   }
 
   /// Several roots count as one node before them, as in PyTorch: each is ready once its other
@@ -489,9 +519,15 @@ class BackwardPass {
   TensorList captured_;       ///< the gradients of options_.inputs, where they are not accumulated
   std::vector<Ready> ready_;  ///< a heap
   std::unordered_map<const Node*, std::unique_ptr<Task>> waiting_;
+  std::vector<const Node*> behind_;  ///< what the pass runs, sorted; empty until somebody asks
 };
 
 }  // namespace
+
+RunningPass* running_pass(const ops::Thread& thread) {
+  auto* list = static_cast<FinalCallbacks::List*>(thread.final_callbacks);
+  return list == nullptr ? nullptr : &list->pass;
+}
 
 TensorList run_backward(Context& c, const graph::OpGraph& graph, const std::vector<Edge>& roots,
                         TensorList gradients, const BackwardOptions& options) {

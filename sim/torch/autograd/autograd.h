@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -46,6 +47,23 @@ struct BackwardOptions {
 ops::TensorList run_backward(ops::Context& c, const graph::OpGraph& graph,
                              const std::vector<ops::Edge>& roots, ops::TensorList gradients,
                              const BackwardOptions& options);
+
+/// The backward pass that runs on a thread, as hooks ask for it.
+class RunningPass {
+ public:
+  RunningPass() = default;
+  RunningPass(const RunningPass&) = delete;
+  RunningPass& operator=(const RunningPass&) = delete;
+  /// Whether it runs this node, has run it, or takes a gradient there. Source: torch's
+  /// _will_engine_execute_node. Cost: the first call looks at all nodes behind the roots.
+  [[nodiscard]] virtual bool runs(const ops::Node& node) = 0;
+  std::int64_t number = 0;  ///< given by whoever asks first
+
+ protected:
+  ~RunningPass() = default;
+};
+/// The innermost pass of the thread; null: none runs.
+RunningPass* running_pass(const ops::Thread& thread);
 
 /// Where a backward pass begins: edges of tensors, and the gradients that come in there.
 struct BackwardStart {

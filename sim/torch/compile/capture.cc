@@ -62,10 +62,9 @@ NodeKind node_kind(ops::KernelKind kind) {
 /// Operators that PyTorch decomposes while it traces, and those whose results' sizes hang on
 /// numbers.
 bool is_unknown(std::string_view op) {
-  static constexpr std::string_view kParts[] = {
-      "batch_norm",    "rnn",           "lstm",     "gru",           "grid_sampler",
-      "margin_loss",   "pack_padded",   "nonzero",  "masked_select", "unique",
-      "embedding_bag", "count_nonzero", "ctc_loss", "_sync"};
+  static constexpr std::string_view kParts[] = {"rnn",           "margin_loss",   "pack_padded",
+                                                "nonzero",       "masked_select", "unique",
+                                                "count_nonzero", "ctc_loss",      "_sync"};
   return op != "soft_margin_loss" &&
          std::any_of(std::begin(kParts), std::end(kParts), [op](std::string_view part) {
            return op.find(part) != std::string_view::npos;
@@ -149,8 +148,7 @@ void Capture::begin_op(std::string_view name, const std::vector<const Tensor*>& 
     ++scope->inner;
     return;
   }
-  const bool is_decomposed = decomposes_ && name.ends_with("batch_norm");
-  if (is_unknown(name) && !is_decomposed) refuse(name);
+  if (is_unknown(name)) refuse(name);
   if (!in_backward_ && !regions_.empty() && regions_.back().policy)
     regions_.back().fate = regions_.back().policy(name, reads);
   const std::uint64_t settings = settings_of(name, reads);

@@ -57,7 +57,6 @@ class Capture final : public ops::Tracer, public Pretender {
   [[nodiscard]] bool is_something_held() const { return live_ > 0; }
   /// What is captured until it ends is a checkpointed region. False: this is not modelled here.
   bool begin_region() {
-    if (!decomposes_) return false;
     regions_.push_back({++region_count_, nullptr});
     return true;
   }
@@ -72,6 +71,8 @@ class Capture final : public ops::Tracer, public Pretender {
     has_policies = true;
   }
   void end_region() { regions_.pop_back(); }
+  /// A view of an input outlives the capture: it is no node's any longer.
+  static void forget_node(const ops::Tensor& tensor);
   /// Nothing is captured any longer.
   void stop();
   /// The backward pass begins.

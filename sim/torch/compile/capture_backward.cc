@@ -20,14 +20,17 @@ using ops::Tensor;
 
 namespace {
 
-/// "NativeLayerNormBackward0" as ATen's operator: "native_layer_norm_backward".
+/// "NativeLayerNormBackward0" as ATen's operator: "native_layer_norm_backward";
+/// "AvgPool2DBackward0": "avg_pool2d_backward".
 std::string operator_name(std::string_view node) {
+  while (!node.empty() && node.back() >= '0' && node.back() <= '9') node.remove_suffix(1);
   std::string name;
+  bool is_behind_digit = false;
   for (const char letter : node) {
     const bool is_capital = letter >= 'A' && letter <= 'Z';
-    if (is_capital && !name.empty()) name += '_';
-    if (letter < '0' || letter > '9')
-      name += is_capital ? static_cast<char>(letter - 'A' + 'a') : letter;
+    if (is_capital && !name.empty() && !is_behind_digit) name += '_';
+    name += is_capital ? static_cast<char>(letter - 'A' + 'a') : letter;
+    is_behind_digit = letter >= '0' && letter <= '9';
   }
   return name;
 }
@@ -87,7 +90,7 @@ void Capture::begin_backward(const ops::Node& node, const ops::TensorList& incom
   std::vector<NodeId> results;
   for (std::size_t i = 0; i < saved.size(); ++i) {
     if (!saved[i].defined() || !saved[i].is_cuda()) continue;
-    if (decomposes_ && saved[i].numel() == 0) continue;  // a kernel's own, of no bytes
+    if (saved[i].numel() == 0) continue;  // a kernel's own, of no bytes
     const NodeId id = node.saved[i].is_result ? detached(saved[i]) : node_of(saved[i]);
     (is_own_part(place(id)) ? results : kept).push_back(id);
   }
@@ -161,13 +164,17 @@ bool Capture::reads_all(const Scope& scope) {
     if (id < scope.first_node && graph.nodes[id].effects.empty()) note(graph.nodes[id]);
   }
   std::vector<NodeId> unread;
+  std::vector<NodeId> unread_gradients;
   for (const NodeId id : scope.reads) {
     const bool is_gradient =
         std::find(scope.incoming.begin(), scope.incoming.end(), id) != scope.incoming.end();
-    if (!is_gradient && is_read.count(id) == 0) unread.push_back(id);
+    if (is_read.count(id) == 0) (is_gradient ? unread_gradients : unread).push_back(id);
   }
-  if (unread.empty()) return true;
   GraphNode* only = single_kernel(scope);
+  const bool leaves_out = only != nullptr && only->kind == NodeKind::kPointwise;
+  if (leaves_out)
+    only->inputs.insert(only->inputs.begin(), unread_gradients.begin(), unread_gradients.end());
+  if (unread.empty()) return true;
   if (only == nullptr) return false;
   only->inputs.insert(only->inputs.end(), unread.begin(), unread.end());
   if (only->kind == NodeKind::kCopy) only->kind = NodeKind::kPointwise;

@@ -131,6 +131,10 @@ bool Capture::is_seen_as(NodeId id, const Tensor& tensor) const {
 
 void Capture::mark(const Tensor& tensor, NodeId id) const { tensor->producer = kOfNode | id; }
 
+void Capture::forget_node(const Tensor& tensor) {
+  if ((tensor->producer & kOfNode) != 0) tensor->producer = graph::kNoVertex;
+}
+
 NodeId Capture::add_input(const Tensor& tensor) {
   GraphNode node;
   node.name = "input";

@@ -314,9 +314,13 @@ std::shared_ptr<const InductorCode> CompiledRun::by_inductor(const Compiled& com
                                                              bool has_backward) {
   const std::size_t number = captures_.size();
   auto& known = kept_of<KeptFunction>(session_, function_.object(), number);
-  CapturedCall call{
-      capture().graph,     {}, compiled.tangents, has_backward, capture().under_autocast(),
-      sizes_of(arguments_)};
+  CapturedCall call{capture().graph,
+                    {},
+                    compiled.tangents,
+                    has_backward,
+                    capture().under_autocast(),
+                    sizes_of(arguments_),
+                    offsets_of(capture(), arguments_)};
   for (const auto& [tensor, id] : capture().inputs) call.inputs.push_back(id);
   KnownCode* code = known.find(call);
   if (code == nullptr) {
@@ -383,6 +387,11 @@ void CompiledRun::compile(const ops::TensorList& all, const ops::TensorList& dea
     }
   });
   for (const Tensor& tensor : results) take_apart(tensor);
+  for (const auto* tensors : {&all, &dead}) {
+    for (const Tensor& tensor : *tensors) {
+      if (!Capture::is_made_here(tensor)) Capture::forget_node(tensor);
+    }
+  }
   for (const Tensor& tensor : dead) {
     if (Capture::is_made_here(tensor)) take_apart(tensor);
   }

@@ -80,7 +80,10 @@ void GraphRun::execute(NodeId id) {
 void GraphRun::run() {
   for (std::size_t at = 0; at < order_.size(); ++at) {
     execute(order_[at]);
-    for (const NodeId id : last_uses_[at]) held_[id].clear();
+    // As Python takes a tuple apart: from its end.
+    for (const NodeId id : last_uses_[at]) {
+      while (!held_[id].empty()) held_[id].pop_back();
+    }
   }
 }
 

@@ -138,6 +138,8 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
     pass.is_donated = donated(joint, inputs);
     pass.visible_outputs = pass.outputs.size();
     pass.is_dynamic = kept.is_dynamic;
+    for (const NodeId id : code->inputs)
+      pass.is_as_parameter.push_back(joint.nodes[id].is_parameter);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const std::size_t result = code->outputs + i;
       pass.input_strides.push_back(i < parts.saved.size() ? code->forward.results[result].strides

@@ -33,13 +33,24 @@ bool are_same(const std::vector<graph::Effect>& a, const std::vector<graph::Effe
   return i == a.size() && j == b.size();
 }
 
+/// By name of memory: where the input that it belongs to begins in it.
+std::vector<std::int64_t> starts_of(const graph::NodeGraph& graph) {
+  std::vector<std::int64_t> starts(graph.roles.size());
+  for (std::size_t i = graph.nodes.size(); i-- > 0;) {
+    const GraphNode& node = graph.nodes[i];
+    if (node.kind == NodeKind::kInput && node.storage < starts.size())
+      starts[node.storage] = node.offset;
+  }
+  return starts;
+}
+
 bool are_same(const graph::GraphNode& a, const graph::GraphNode& b) {
   return a.name == b.name && a.kind == b.kind && a.has_parts == b.has_parts &&
          a.is_parameter == b.is_parameter && a.settings == b.settings && a.module == b.module &&
          a.region == b.region && a.is_kept == b.is_kept && a.numbers == b.numbers &&
          a.call == b.call && a.dims == b.dims && a.inputs == b.inputs && a.storage == b.storage &&
-         a.sizes == b.sizes && a.strides == b.strides && a.offset == b.offset &&
-         a.dtype == b.dtype && a.device == b.device && are_same(a.effects, b.effects);
+         a.sizes == b.sizes && a.strides == b.strides && a.dtype == b.dtype &&
+         a.device == b.device && are_same(a.effects, b.effects);
 }
 
 /// Whether the program says that a dimension will be of other sizes. Source:
@@ -101,6 +112,15 @@ std::vector<ops::Dims> sizes_of(const ops::TensorList& tensors) {
   return sizes;
 }
 
+std::vector<std::int64_t> offsets_of(const Capture& capture, const ops::TensorList& tensors) {
+  std::vector<std::int64_t> offsets;
+  for (const Tensor& tensor : tensors) {
+    const bool is_read = input_of(capture, tensor) != graph::kNoNode;
+    offsets.push_back(is_read ? tensor->offset : 0);
+  }
+  return offsets;
+}
+
 OpenSizes SeenSizes::open(Session& session, ForSizes sizes, const Capture& capture,
                           const ops::TensorList& arguments) {
   OpenSizes out;
@@ -132,11 +152,19 @@ OpenSizes SeenSizes::open(Session& session, ForSizes sizes, const Capture& captu
 bool KnownCode::is_made_for(const CapturedCall& other) const {
   const graph::NodeGraph& a = call.graph;
   const graph::NodeGraph& b = other.graph;
+  // Where an input begins in its memory has no bearing on the code, where its views begin has.
+  const std::vector<std::int64_t> of_a = starts_of(a);
+  const std::vector<std::int64_t> of_b = starts_of(b);
+  const auto start = [](const GraphNode& node, const std::vector<std::int64_t>& starts) {
+    return node.storage < starts.size() ? node.offset - starts[node.storage] : node.offset;
+  };
   return call.has_backward == other.has_backward && call.under_autocast == other.under_autocast &&
          call.inputs == other.inputs && call.tangents == other.tangents && a.roles == b.roles &&
          a.outputs == b.outputs && a.written == b.written && a.gradients == b.gradients &&
          std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
-                    [](const GraphNode& x, const GraphNode& y) { return are_same(x, y); });
+                    [&](const GraphNode& x, const GraphNode& y) {
+                      return are_same(x, y) && start(x, of_a) == start(y, of_b);
+                    });
 }
 
 bool KnownCode::fits(const CapturedCall& other) const {
@@ -144,6 +172,14 @@ bool KnownCode::fits(const CapturedCall& other) const {
   const std::vector<ops::Dims>& now = other.sizes;
   const std::vector<ops::Dims>& sizes = call.sizes;
   if (now.size() != sizes.size()) return false;
+  // Where a tensor of open sizes begins is open, too, but for 0 and 1. Source: torch's
+  // _create_symbolic_sizes_strides_storage_offset.
+  for (std::size_t i = 0; i < other.offsets.size() && i < call.offsets.size(); ++i) {
+    const bool has_open = std::find(open[i].begin(), open[i].end(), true) != open[i].end();
+    const bool is_fit =
+        call.offsets[i] == other.offsets[i] || (call.offsets[i] > 1 && other.offsets[i] > 1);
+    if (has_open && !is_fit) return false;
+  }
   for (std::size_t i = 0; i < now.size(); ++i) {
     if (now[i].size() != sizes[i].size()) return false;
     for (std::size_t dim = 0; dim < now[i].size(); ++dim) {

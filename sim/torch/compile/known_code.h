@@ -37,7 +37,8 @@ struct CapturedCall {
   std::vector<graph::NodeId> tangents;
   bool has_backward = false;
   bool under_autocast = false;
-  std::vector<ops::Dims> sizes;  ///< of the arguments
+  std::vector<ops::Dims> sizes;         ///< of the arguments
+  std::vector<std::int64_t> offsets{};  ///< where each begins in its memory
 };
 
 /// Code that was compiled before, and what of.
@@ -56,6 +57,8 @@ struct KnownCode {
 };
 
 std::vector<ops::Dims> sizes_of(const ops::TensorList& tensors);
+/// Where each begins in its memory; 0: the code does not read it.
+std::vector<std::int64_t> offsets_of(const Capture& capture, const ops::TensorList& tensors);
 
 /// All that was compiled of a function, the latest used first.
 class KnownCodes {

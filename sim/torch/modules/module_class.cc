@@ -40,9 +40,10 @@ Value entries_of(Interp& interp, const lang::AttrMap& table) {
 /// named_members.
 void collect(Session& session, const Value& value, const std::string& prefix, bool want_parameters,
              std::unordered_set<const void*>& seen, std::vector<Value>& out, bool with_names) {
-  const ModuleObject& module = module_of(session.interp, value);
+  ModuleObject& module = module_of(session.interp, value);
   if (!seen.insert(&module).second) return;
-  const lang::AttrMap& table = want_parameters ? module.parameters : module.buffers;
+  const lang::AttrMap& table =
+      want_parameters ? module.parameter_table(session.interp) : module.buffers;
   for (const auto& entry : table.entries()) {
     const auto* tensor = entry.value.as<TensorObject>();
     if (tensor == nullptr || !seen.insert(tensor->tensor.impl()).second) continue;
@@ -160,6 +161,7 @@ void add_module_class(Session& session, lang::Module& torch_c) {
   base->allocate = [](Interp& in, Ref<lang::ClassObject> type) -> Ref<lang::Instance> {
     return make_ref<ModuleObject>(session_of(in), std::move(type));
   };
+  base->attrs.set(interp.intern("(finalizes)"), Value::boolean(true));
   const auto method = [&](std::string_view signature, lang::HostFunction body) {
     base->attrs.set(interp.intern(lang::function_name(signature)),
                     interp.function(signature, std::move(body)));
@@ -232,7 +234,15 @@ void add_module_class(Session& session, lang::Module& torch_c) {
     return Value::none();
   });
   method("_parameter_items(self)",
-         [](Interp& in, Arguments& a) { return entries_of(in, module_of(a).parameters); });
+         [](Interp& in, Arguments& a) { return entries_of(in, module_of(a).parameter_table(in)); });
+  method("_own_parameters(self)", [](Interp&, Arguments& a) {
+    const Value& own = module_of(a).own_parameters();
+    return own.empty() ? Value::none() : own;
+  });
+  method("_replace_parameters(self, mapping)", [](Interp& in, Arguments& a) {
+    module_of(a).replace_parameters(in, a.take(1));
+    return Value::none();
+  });
   method("_buffer_items(self)",
          [](Interp& in, Arguments& a) { return entries_of(in, module_of(a).buffers); });
   method("_buffer_names(self)", [](Interp& in, Arguments& a) {

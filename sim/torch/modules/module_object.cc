@@ -16,7 +16,29 @@ using lang::Interp;
 using lang::Name;
 using lang::Value;
 
+/// Its class defines __del__, which runs before the program's next step, with another object that
+/// has all that this one had.
+void ModuleObject::finalize() {
+  const auto stands_for = make_ref<ModuleObject>(session_, Ref<lang::ClassObject>(&type()));
+  stands_for->is_finalized_ = true;
+  for (const lang::AttrMap::Entry& entry : attrs().entries())
+    stands_for->set_own(entry.name, entry.value);
+  stands_for->parameters = std::move(parameters);
+  stands_for->own_parameters_ = own_parameters_;
+  stands_for->buffers = std::move(buffers);
+  stands_for->modules = std::move(modules);
+  stands_for->not_persistent = not_persistent;
+  stands_for->pre_hooks = pre_hooks;
+  stands_for->post_hooks = post_hooks;
+  stands_for->backward_hooks = backward_hooks;
+  stands_for->initialised = initialised;
+  session_.interp.finalize_soon(lang::Value(stands_for));
+}
+
 ModuleObject::~ModuleObject() {
+  if (!is_finalized_ && type().user_defined && !session_.interp.is_ending() &&
+      type().lookup(lang::known(lang::name::kDel)) != nullptr)
+    finalize();
   // An instance's own attributes go with its dict, in the order of its creation: the tables of a
   // module come first.
   parameters.clear(heap());
@@ -29,6 +51,7 @@ void ModuleObject::traverse(lang::Visitor& visitor) const {
   parameters.traverse(visitor);
   buffers.traverse(visitor);
   modules.traverse(visitor);
+  visitor.visit(own_parameters_);
   visitor.visit(pre_hooks);
   visitor.visit(post_hooks);
   visitor.visit(backward_hooks);
@@ -38,13 +61,37 @@ void ModuleObject::clear() {
   parameters.clear(heap());
   buffers.clear(heap());
   modules.clear(heap());
+  own_parameters_.reset();
   pre_hooks.reset();
   post_hooks.reset();
   backward_hooks.reset();
   HostObject::clear();
 }
 
+void ModuleObject::replace_parameters(Interp& interp, Value mapping) {
+  own_parameters_ = mapping.is_none() ? Value() : std::move(mapping);
+  parameter_table(interp);
+}
+
+const lang::AttrMap& ModuleObject::parameter_table(Interp& interp) {
+  if (own_parameters_.empty()) return parameters;
+  const Value items = interp.call_method(own_parameters_, interp.intern("items"));
+  lang::AttrMap table;
+  for (const Value& item : interp.unpack(items)) {
+    const std::vector<Value> pair = interp.unpack(item);
+    const auto* key = pair.size() == 2 ? pair[0].as<lang::Str>() : nullptr;
+    if (key == nullptr) interp.type_error("a module's parameters have texts for names");
+    table.set(interp.intern(key->text()), pair[1]);
+  }
+  parameters = std::move(table);
+  return parameters;
+}
+
 Value ModuleObject::get_missing_attr(Interp& interp, Name name) {
+  if (!own_parameters_.empty()) {
+    const Value key = interp.str(std::string(interp.text(name)));
+    if (interp.contains(own_parameters_, key)) return interp.get_item(own_parameters_, key);
+  }
   for (lang::AttrMap* table : {&parameters, &buffers, &modules}) {
     const Value* found = table->find(name);
     if (found == nullptr) continue;
@@ -78,6 +125,8 @@ void ModuleObject::store_attr(Interp& interp, Name name, Value value) {
       if (table != &home) table->remove(name);
     }
     attrs().remove(name);
+    if (is_parameter && !own_parameters_.empty())
+      interp.set_item(own_parameters_, interp.str(std::string(interp.text(name))), value);
     home.set(name, std::move(value));
     return;
   }
@@ -99,6 +148,8 @@ void ModuleObject::store_attr(Interp& interp, Name name, Value value) {
                       interp.type_name(value), interp.text(name)));
     }
     (void)found;
+    if (!own_parameters_.empty())
+      interp.set_item(own_parameters_, interp.str(std::string(interp.text(name))), value);
     parameters.set(name, std::move(value));
     return;
   }
@@ -133,6 +184,8 @@ bool ModuleObject::del_attr(Interp& interp, Name name) {
 bool ModuleObject::remove_member(Interp& interp, Name name) {
   for (lang::AttrMap* table : {&parameters, &buffers, &modules}) {
     if (table->find(name) != nullptr) {
+      if (table == &parameters && !own_parameters_.empty())
+        interp.del_item(own_parameters_, interp.str(std::string(interp.text(name))));
       table->remove(name);
       return true;
     }
@@ -372,6 +425,7 @@ Value ModuleObject::deep_copy(Interp& interp, lang::DeepCopies& copies) {
     for (const auto& entry : entries) to.set(entry.name, interp.deep_copy(entry.value, copies));
   };
   copy_all(parameters, copy->parameters);
+  if (!own_parameters_.empty()) copy->own_parameters_ = interp.deep_copy(own_parameters_, copies);
   copy_all(buffers, copy->buffers);
   if (!post_hooks.empty()) copy->post_hooks = interp.deep_copy(post_hooks, copies);
   if (!pre_hooks.empty()) copy->pre_hooks = interp.deep_copy(pre_hooks, copies);

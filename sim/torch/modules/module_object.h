@@ -31,6 +31,13 @@ class ModuleObject final : public lang::HostObject {
   /// children.
   lang::Value replica();
 
+  /// A mapping of the program's that takes the table's place (module._parameters = mapping): its
+  /// __getitem__ gives the parameters from now on. None: the module's own table again.
+  void replace_parameters(lang::Interp& interp, lang::Value mapping);
+  [[nodiscard]] const lang::Value& own_parameters() const { return own_parameters_; }
+  /// The parameters, as the program's mapping has them where there is one.
+  const lang::AttrMap& parameter_table(lang::Interp& interp);
+
   lang::AttrMap parameters;
   lang::AttrMap buffers;
   lang::AttrMap modules;
@@ -43,13 +50,16 @@ class ModuleObject final : public lang::HostObject {
   bool initialised = false;
 
  private:
+  void finalize();
   void name_tree(const std::string& path, bool is_root);
   lang::Value run_forward(lang::Interp& interp, lang::CallArgs& args);
   lang::Value run_call(lang::Interp& interp, lang::CallArgs& args);
   lang::Value call_with_hooks(lang::Interp& interp, lang::CallArgs& args);
 
   Session& session_;
-  std::uint32_t label_ = 0;  ///< its path from the module that was called first; 0: not known
+  lang::Value own_parameters_;  ///< Empty where there is none
+  bool is_finalized_ = false;   ///< stands for one that is gone, in its __del__
+  std::uint32_t label_ = 0;     ///< its path from the module that was called first; 0: not known
 };
 
 /// Adds torch._C.ModuleBase, from which the library's nn.Module is made.

@@ -3,7 +3,9 @@
 #include <vector>
 
 #include "sim/ops/op.h"
+#include "sim/torch/autograd/autograd.h"
 #include "sim/torch/namespaces/torch_c.h"
+#include "sim/torch/tensors/grad_node.h"
 #include "sim/torch/tensors/tensor_object.h"
 
 namespace tidemark::torch {
@@ -25,13 +27,14 @@ class AccumulatorObject final : public lang::HostObject {
       : HostObject(session.interp.heap(), std::move(type), kAccumulatorKind),
         node_(ops::gradient_edge(session.c, leaf).node),
         self_(std::make_shared<AccumulatorObject*>(this)) {
-    node_->post_hooks.emplace_back([&session, self = self_, owner, index] {
-      if (*self == nullptr) return;
-      Interp& interp = session.interp;
-      const Value hook =
-          interp.get_attr(Value(Ref<lang::Object>(owner)), interp.intern("autograd_hook"));
-      interp.call(hook, {Value::integer(index)});
-    });
+    node_->post_hooks.emplace_back(
+        [&session, self = self_, owner, index](ops::TensorList&, const ops::TensorList&) {
+          if (*self == nullptr) return;
+          Interp& interp = session.interp;
+          const Value hook =
+              interp.get_attr(Value(Ref<lang::Object>(owner)), interp.intern("autograd_hook"));
+          interp.call(hook, {Value::integer(index)});
+        });
   }
   ~AccumulatorObject() override { *self_ = nullptr; }
   static bool is(const lang::Object& o) { return o.host_kind() == kAccumulatorKind; }
@@ -108,6 +111,23 @@ void fill_reducer(Session& session, lang::Module& module) {
     s->c.thread().final_callbacks->emplace_back(
         [s, function = a[0]] { s->interp.call(Value(function), {}); });
     return Value::none();
+  });
+  // -1: no backward pass runs.
+  add("_current_graph_task_id()",
+      [s, passes = std::make_shared<std::int64_t>(0)](Interp&, Arguments&) {
+        RunningPass* pass = running_pass(s->c.thread());
+        if (pass == nullptr) return Value::integer(-1);
+        if (pass->number == 0) pass->number = ++*passes;
+        return Value::integer(pass->number);
+      });
+  add("_will_engine_execute_node(node)", [s](Interp& in, Arguments& a) {
+    const auto* node = a[0].as<GradNodeObject>();
+    if (node == nullptr) in.type_error("_will_engine_execute_node expects an grad_fn");
+    RunningPass* pass = running_pass(s->c.thread());
+    if (pass == nullptr) {
+      in.runtime_error("_get_should_execute_nodes should only be called during the backward pass");
+    }
+    return Value::boolean(pass->runs(*node->node));
   });
   // A host thread of the program's own runs from here to end_worker(); its settings are a new
   // thread's but for the gradient mode. Gives the device that was current.

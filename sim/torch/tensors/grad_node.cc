@@ -88,11 +88,8 @@ constexpr lang::PropertyRow kProperties[] = {
     {"variable", variable_of, nullptr},
 };
 
-/// The hook gets a tuple of what came in, None where nothing did; a tuple that it gives takes its
-/// place. Source: torch's PyFunctionPreHook.
-void run_prehook(Session& session, const Value& hook, ops::TensorList& gradients) {
-  const Value given = session.tuple_of(gradients);
-  const Value result = session.interp.call(Value(hook), {given});
+/// What a hook gives, if it is not None, takes the gradients' place.
+void replace(Session& session, const Value& result, ops::TensorList& gradients) {
   if (result.is_none()) return;
   const std::vector<Value> changed = session.interp.unpack(result);
   if (changed.size() != gradients.size())
@@ -101,6 +98,21 @@ void run_prehook(Session& session, const Value& hook, ops::TensorList& gradients
     const auto* tensor = changed[i].as<TensorObject>();
     gradients[i] = tensor != nullptr ? tensor->tensor : ops::Tensor();
   }
+}
+
+/// The hook gets a tuple of what came in, None where nothing did. Source: torch's
+/// PyFunctionPreHook.
+void run_prehook(Session& session, const Value& hook, ops::TensorList& gradients) {
+  const Value given = session.tuple_of(gradients);
+  replace(session, session.interp.call(Value(hook), {given}), gradients);
+}
+
+/// The hook gets what the node gives and what came in. Source: torch's PyFunctionPostHook.
+void run_posthook(Session& session, const Value& hook, ops::TensorList& gives,
+                  const ops::TensorList& came_in) {
+  const Value given = session.tuple_of(gives);
+  const Value taken = session.tuple_of(came_in);
+  replace(session, session.interp.call(Value(hook), {given, taken}), gives);
 }
 
 }  // namespace
@@ -129,9 +141,13 @@ void add_grad_nodes(Session& session) {
     });
     return removable_handle(*s, hook);
   });
-  method("register_hook(self, fn)", [](Interp& in, Arguments&) -> Value {
-    in.refuse("register_hook() of a node of the graph is not modelled",
-              "use register_prehook(), or register_hook() of a tensor");
+  method("register_hook(self, fn)", [s](Interp& in, Arguments& a) {
+    const auto hook = std::make_shared<Value>(a[1]);
+    self_of(in, a[0]).node->post_hooks.emplace_back(
+        [s, hook](ops::TensorList& gives, const ops::TensorList& came_in) {
+          if (!hook->empty()) run_posthook(*s, *hook, gives, came_in);
+        });
+    return removable_handle(*s, hook);
   });
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sim/base/check.h"
+#include "sim/ops/out_ops.h"
 #include "sim/ops/pointwise_ops.h"
 #include "sim/torch/tensors/call_scope.h"
 #include "sim/torch/tensors/tensor_object.h"
@@ -147,7 +148,13 @@ Value BoundOp::call_into(CallArgs& args, const Value& out) {
   }
   CallArgs rest{values.data(), args.positional, keywords.data(), keywords.size(), false};
   const auto* target = out.as<TensorObject>();
-  if (!out.is_none() && (target == nullptr || !ops::takes_out(name_))) {
+  using Joins =
+      ops::Tensor (*)(ops::Context&, const ops::TensorList&, std::int64_t, const ops::Tensor&);
+  const Joins joins = name_ == "stack" ? &ops::stack_into
+                      : name_ == "cat" || name_ == "concat" || name_ == "concatenate"
+                          ? &ops::cat_into
+                          : nullptr;
+  if (!out.is_none() && (target == nullptr || (joins == nullptr && !ops::takes_out(name_)))) {
     session_.interp.refuse(fmt::format("{}(..., out=...) is not modelled", name_),
                            "assign what it returns");
   }
@@ -157,6 +164,10 @@ Value BoundOp::call_into(CallArgs& args, const Value& out) {
     if (target == nullptr || !session_.guarded(fits)) continue;
     return session_.guarded([&] {
       const ops::Arguments arguments(session_.c, std::move(bound));
+      if (joins != nullptr) {
+        joins(session_.c, arguments.tensors(0), arguments.integer(1), target->tensor);
+        return out;
+      }
       const auto is_operand = [](const Parameter& p) {
         return p.type == ParameterType::kOperand || p.type == ParameterType::kTensor;
       };

@@ -9,6 +9,7 @@
 #include "sim/torch/tensors/grad_node.h"
 #include "sim/torch/tensors/op_binding.h"
 #include "sim/torch/tensors/reading.h"
+#include "sim/torch/tensors/tensor_constructors.h"
 #include "sim/torch/tensors/tensor_object.h"
 
 namespace tidemark::torch {
@@ -152,6 +153,13 @@ constexpr lang::PropertyRow kProperties[] = {
      [](Interp& interp, const Value& v) {
        const Tensor& tensor = tensor_of(interp, v);
        return Value::integer(tensor->version ? std::int64_t{tensor->version->value} : 0);
+     },
+     nullptr},
+    {"_base",  // of a view: what it looks at
+     [](Interp& interp, const Value& v) {
+       const Tensor& tensor = tensor_of(interp, v);
+       return tensor->view_base ? self_of(interp, v).session().wrap(Tensor(tensor->view_base))
+                                : Value::none();
      },
      nullptr},
     {"is_sparse",
@@ -570,25 +578,7 @@ void add_tensor_class(Session& session) {
   add_grad_nodes(session);
   add_tensor_hooks(session);
   add_copies(session);
-  session.tensor_class->construct = [](Interp& in, lang::ClassObject&, lang::CallArgs& args) {
-    return in.call(in.get_attr(in.import("torch"), in.intern("_legacy_tensor")), args);
-  };
-  session.parameter_class =
-      interp.make_class("Parameter", "torch.nn.parameter", {session.tensor_class});
-  session.parameter_class->construct = [&session](Interp& in, lang::ClassObject&,
-                                                  lang::CallArgs& args) -> Value {
-    const Value* data = args.positional > 0 ? &args.values[0] : args.keyword(in.intern("data"));
-    const auto* tensor = data == nullptr ? nullptr : data->as<TensorObject>();
-    if (tensor == nullptr) in.type_error("Parameter() expects a tensor");
-    bool wanted = ops::is_differentiable(tensor->tensor.dtype());
-    if (args.positional > 1) wanted = in.truth(args.values[1]);
-    if (const Value* flag = args.keyword(in.intern("requires_grad"))) wanted = in.truth(*flag);
-    ops::Tensor parameter = ops::Context::shallow_copy(tensor->tensor);
-    parameter->is_parameter = true;
-    parameter->requires_grad = wanted;
-    parameter->storage->set_role(ops::Role::kParameter);
-    return session.wrap(std::move(parameter));
-  };
+  add_constructors(session);
 }
 
 }  // namespace tidemark::torch

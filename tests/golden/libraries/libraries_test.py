@@ -4,7 +4,7 @@
     libraries_test.py TIDEMARK
 
 NAME.py is a program, NAME.events.gz its recording (action, address, bytes, stream). A program of transformers, torchvision or timm
-needs their sources: the environment variable TIDEMARK_TEST_PACKAGES is a folder with them. A line "# tidemark: OPTIONS" of a program
+needs their sources: the environment variable TIDEMARK_TEST_PACKAGES names folders with them, as PATH names folders. A line "# tidemark: OPTIONS" of a program
 has options for its run. Exit code 77: some were skipped.
 """
 
@@ -19,12 +19,16 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 SETTING = ["--device", "h100-sxm-80gb", "--set", "pytorch=2.11", "--set", "backends.cudnn_sdp=false"]
-LIBRARIES = ("transformers", "torchvision", "timm", "peft", "diffusers", "lightning", "accelerate", "einops")
-COLUMNS = ("action", "address", "bytes", "stream")
+LIBRARIES = ("transformers", "torchvision", "timm", "peft", "diffusers", "lightning", "accelerate", "einops", "deepspeed")
 
 
 def rows(text):
-    return [tuple(row[name] for name in COLUMNS) for row in csv.DictReader(text.splitlines())]
+    """action, address, bytes, and the stream: 0 or its number in the order of their first events"""
+    streams, out = {"0": 0}, []
+    for row in csv.DictReader(text.splitlines()):
+        stream = streams.setdefault(row["stream"], len(streams))
+        out.append((row["action"], row["address"], row["bytes"], stream))
+    return out
 
 
 def simulated(program, path, packages):
@@ -32,8 +36,8 @@ def simulated(program, path, packages):
         events = pathlib.Path(folder) / "events.csv"
         own = re.findall(r"^# tidemark: (.*)", path.read_text(encoding="utf-8"), re.MULTILINE)
         command = [program, "run", path, *SETTING, "--events", events, *" ".join(own).split()]
-        if packages:
-            command += ["--packages", packages]
+        for folder in packages:
+            command += ["--packages", folder]
         done = subprocess.run(command, capture_output=True, text=True)
         return rows(events.read_text()) if done.returncode == 0 else done.stderr.strip() or f"exit code {done.returncode}"
 
@@ -50,12 +54,12 @@ def difference(found, expected):
 
 def main():
     program = sys.argv[1]
-    packages = os.environ.get("TIDEMARK_TEST_PACKAGES", "")
+    packages = [each for each in os.environ.get("TIDEMARK_TEST_PACKAGES", "").split(os.pathsep) if each]
     exact, skipped, failed = 0, [], 0
     for recording in sorted(HERE.glob("*.events.gz")):
         path = recording.with_name(recording.name.replace(".events.gz", ".py"))
         imported = set(re.findall(r"^(?:from|import) (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE))
-        if any(not (pathlib.Path(packages) / each).exists() or not packages for each in imported & set(LIBRARIES)):
+        if any(not any((pathlib.Path(folder) / each).exists() for folder in packages) for each in imported & set(LIBRARIES)):
             skipped.append(path.stem)
             continue
         wrong = difference(simulated(program, path, packages), rows(gzip.decompress(recording.read_bytes()).decode()))

@@ -170,8 +170,6 @@ def optimize(backend="inductor", *, nopython=False, guard_filter_fn=None, disabl
     for name, value in (options or {}).items():
         if value not in _WITHOUT_EFFECT.get(name.replace("-", "_"), ()):
             _C.refuse(f"torch.compile(options={{{name!r}: {value!r}}}) is not modelled", _WAY_OUT)
-    if dynamic and backend != "inductor":
-        _C.refuse("torch.compile(dynamic=True) is not modelled", _WAY_OUT)
     if backend == "inductor":
         _tidemark.note(_is_modelled())
     return OptimizeContext(nopython, dynamic, backend)

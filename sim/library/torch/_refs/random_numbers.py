@@ -81,6 +81,12 @@ class Generator:
             _C.set_generator_state(self._number, getattr(new_state, "_generator_state", None))
         return self
 
+    def graphsafe_get_state(self):
+        return self
+
+    def graphsafe_set_state(self, state):
+        return self.set_state(state.get_state())
+
     def clone_state(self):
         made = Generator(self.device)
         return made.set_state(self.get_state())

@@ -65,6 +65,10 @@ class _CudaDeviceProperties:
                 f"total_memory={self.total_memory // 1048576}MB, multi_processor_count={self.multi_processor_count})")
 
 
+def _lazy_call(callable, **kwargs):
+    callable()
+
+
 def get_device_properties(device=None):
     return _CudaDeviceProperties(torch.cuda._device_figures(device))
 

@@ -1,7 +1,7 @@
 import collections
 
 import torch
-from torch.autograd.graph import GradientEdge
+from torch.autograd.graph import GradientEdge, _get_grad_fn_or_grad_acc
 
 # A stage's backward pass, whole or in two halves: gradients of what came in first, those of parameters later. Source:
 # torch.distributed.pipelining._backward. Sets of nodes are walked in the order in which they were found.
@@ -34,12 +34,6 @@ def stage_backward(stage_output, output_grads, input_values):
         else:
             grad_inputs.append(None)
     return tuple(grad_inputs)
-
-
-def _get_grad_fn_or_grad_acc(t):
-    if t.requires_grad and t.grad_fn is None:
-        return t.view_as(t).grad_fn.next_functions[0][0]
-    return t.grad_fn
 
 
 def _nodes_of(tensors):

@@ -262,7 +262,13 @@ class Module(_C.ModuleBase):
 
     @property
     def _parameters(self):
-        return AttributeTable(self, "_parameters", self._table_access)
+        own = self._own_parameters()
+        return AttributeTable(self, "_parameters", self._table_access) if own is None else own
+
+    @_parameters.setter
+    def _parameters(self, mapping):
+        own_table = isinstance(mapping, AttributeTable) and mapping._owner is self
+        self._replace_parameters(None if own_table else mapping)
 
     @property
     def _buffers(self):

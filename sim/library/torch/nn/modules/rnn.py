@@ -104,6 +104,11 @@ class RNNBase(Module):
                 f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.size(-1)}"
             )
 
+    def forward(self, input, hx=None):
+        # Dynamo compiles no recurrent layers: what is left of the function runs as it stands.
+        _C.leave_graph("a recurrent layer")
+        return self._forward(input, hx)
+
     # ---- packed sequences
 
     def _forward_packed(self, packed, hx, run, cell):
@@ -270,7 +275,7 @@ class RNN(RNNBase):
         )
         self.nonlinearity = nonlinearity
 
-    def forward(self, input, hx=None):
+    def _forward(self, input, hx):
         if isinstance(input, PackedSequence):
             if self.nonlinearity == "tanh":
                 return self._forward_packed(input, hx, torch.rnn_tanh, _tanh_step)
@@ -306,7 +311,7 @@ class RNN(RNNBase):
 class LSTM(RNNBase):
     gates = 4
 
-    def forward(self, input, hx=None):
+    def _forward(self, input, hx):
         if isinstance(input, PackedSequence):
             return self._forward_packed(input, hx, torch.lstm, _lstm_step)
         self._check(input)
@@ -332,7 +337,7 @@ class LSTM(RNNBase):
 class GRU(RNNBase):
     gates = 3
 
-    def forward(self, input, hx=None):
+    def _forward(self, input, hx):
         if isinstance(input, PackedSequence):
             return self._forward_packed(input, hx, torch.gru, _gru_step)
         self._check(input)

@@ -1,0 +1,1 @@
+"""The older name of numpy._core."""

@@ -1,0 +1,8 @@
+"""The older name of numpy._core.multiarray."""
+
+import _tidemark
+import numpy._core.multiarray as _own
+
+
+def __getattr__(name):
+    return getattr(_own, name) if hasattr(_own, name) else _tidemark.later("numpy.core.multiarray." + name)

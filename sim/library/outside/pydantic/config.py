@@ -1,0 +1,1 @@
+from pydantic._types import ConfigDict

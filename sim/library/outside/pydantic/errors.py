@@ -1,0 +1,1 @@
+from pydantic._errors import PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticUserError

@@ -1,0 +1,1 @@
+from pydantic._models import BaseModel, create_model

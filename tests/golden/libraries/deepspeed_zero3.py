@@ -1,0 +1,40 @@
+# ZeRO-3: the parameters are made in parts, and gathered ahead of their use.
+# tidemark: --rank 0 --world 4
+import deepspeed
+import torch
+import torch.nn as nn
+
+
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.norm = nn.LayerNorm(width, elementwise_affine=False)
+        self.up = nn.Linear(width, 4 * width, bias=False)
+        self.down = nn.Linear(4 * width, width, bias=False)
+
+    def forward(self, x):
+        return x + self.down(nn.functional.gelu(self.up(self.norm(x))))
+
+
+config = {
+    "train_micro_batch_size_per_gpu": 8,
+    "gradient_accumulation_steps": 1,
+    "optimizer": {"type": "AdamW", "params": {"lr": 1e-4, "torch_adam": True}},
+    "bf16": {"enabled": True},
+    "zero_optimization": {
+        "stage": 3,
+        "stage3_prefetch_bucket_size": 100000,
+        "stage3_param_persistence_threshold": 1000,
+        "stage3_max_live_parameters": 1000000,
+    },
+    "gradient_clipping": 1.0,
+}
+with deepspeed.zero.Init(config_dict_or_path=config):
+    model = nn.Sequential(*[Block(256) for _ in range(3)], nn.Linear(256, 100))
+engine, optimizer, _, _ = deepspeed.initialize(model=model, model_parameters=model.parameters(), config=config)
+for step in range(4):
+    x = torch.randn(8, 64, 256, device=engine.device, dtype=torch.bfloat16)
+    y = torch.randint(0, 100, (8, 64), device=engine.device)
+    loss = nn.functional.cross_entropy(engine(x).float().flatten(0, 1), y.flatten())
+    engine.backward(loss)
+    engine.step()
