@@ -388,6 +388,7 @@ def main():
     parser.add_argument("-o", "--output", required=True, help="FILE.png, FILE.svg or FILE.pdf")
     parser.add_argument("--title", default="", help="a heading")
     parser.add_argument("--names", type=lambda text: text.split(","), help="one a file, joined by commas")
+    parser.add_argument("--across", help="of sizes: what differs from run to run")
     parser.add_argument("--device-bytes", type=int, help="what the allocator can have at most")
     parser.add_argument("--x", help="of a sweep: the axis across")
     parser.add_argument("--y", help="of a sweep: the axis up, or of which each value is a line")

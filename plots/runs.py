@@ -117,6 +117,12 @@ def draw_pareto(paths, title, options):
         handles.append(plt.Line2D([], [], color="white", marker=marker, markerfacecolor=face, markeredgecolor=LIMIT if marker == "x" else DARK, markersize=5, label=label))
     taken = []
     for x, y, name, _ in sorted(points, key=lambda p: -p[1]):
+        if (x, y) in front:  # below and left of it there is nothing: the line goes right and down
+            has_room = x > 0.15 * max(p[0] for p in points)
+            is_first = (x, y) == front[0] and has_room
+            axes.annotate(name, (x, y), xytext=(-5, 0 if is_first else -3) if has_room else (4, -4), textcoords="offset points",
+                          fontsize=SMALL, va="center" if is_first else "top", ha="right" if has_room else "left")
+            continue
         spot = y
         while any(abs(spot - other) < 0.04 * max(p[1] for p in points) and abs(x - across) < 0.25 * max(p[0] for p in points) for other, across in taken):
             spot -= 0.012 * max(p[1] for p in points)
@@ -133,7 +139,7 @@ def draw_pareto(paths, title, options):
 def draw_sizes(paths, title, options):
     runs = read_runs(paths, options.names)
     unit, size = unit_of(max(d["peak_reserved"]["bytes"] for _, _, d in runs))
-    figure, axes = page(title, height=3.8, bottom=0.3)
+    figure, axes = page(title, height=3.8, bottom=0.25)
     x = np.arange(len(runs))
     lines = [("peak reserved", [d["peak_reserved"]["bytes"] for _, _, d in runs]),
              ("peak allocated", [d["peak_allocated"]["bytes"] for _, _, d in runs])]
@@ -149,8 +155,9 @@ def draw_sizes(paths, title, options):
                 axes.annotate("less", (x[i], values[i] / size), xytext=(0, -8), textcoords="offset points", fontsize=5.5, ha="center", color=LIMIT)
     if options.device_bytes:
         axes.axhline(options.device_bytes / size, color=LIMIT, linewidth=1, linestyle=(0, (6, 3)))
-    axes.set_ylim(0 if options.device_bytes else 0.85 * min(lines[1][1]) / size, None)
-    tidy(axes, "", unit)
+    least, most = min(lines[1][1]), max(lines[0][1])
+    axes.set_ylim(0.85 * least / size if least > most / 2 and not options.device_bytes else 0, None)
+    tidy(axes, options.across or "", unit)
     axes.set_xticks(x, [name for name, _, _ in runs], fontsize=6, rotation=30 if len(runs) > 8 else 0, ha="right" if len(runs) > 8 else "center")
     below(figure, handles, 3)
     return figure

@@ -47,8 +47,8 @@ std::optional<Bytes> parse_bytes(std::string_view text) {
       break;
     }
   }
-  // Decimal digits with at most one point; exact arithmetic, so that 1.5GiB is 1610612736 and 0.3B
-  // an error.
+  // Decimal digits with at most one point; exact arithmetic, so that 1.5GiB is 1610612736.
+  // Of 21.6GiB the whole bytes count; of bytes themselves, "0.3B", there are no parts.
   Wide digits = 0;
   Wide scale = 1;
   bool point = false;
@@ -70,7 +70,8 @@ std::optional<Bytes> parse_bytes(std::string_view text) {
   }
   if (!any) return std::nullopt;
   const Wide total = digits * factor;
-  if (total % scale != 0 || total / scale > std::numeric_limits<Bytes>::max()) return std::nullopt;
+  if ((factor == 1 && total % scale != 0) || total / scale > std::numeric_limits<Bytes>::max())
+    return std::nullopt;
   return static_cast<Bytes>(total / scale);
 }
 

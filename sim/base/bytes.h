@@ -44,8 +44,8 @@ std::string format_bytes(Bytes bytes);
 std::string format_bytes_exact(Bytes bytes);
 
 /// Reads "85017755648", "24GiB", "24 GiB", "512MiB", "1.5GiB", "80GB" (powers of ten for kB, MB,
-/// GB, TB). Errors: std::nullopt for anything else, negative, fractional bytes, or more than 64
-/// bits.
+/// GB, TB). Of "21.6GiB" the whole bytes count. Errors: std::nullopt for anything else, negative,
+/// parts of bytes that are written as bytes, or more than 64 bits.
 std::optional<Bytes> parse_bytes(std::string_view text);
 
 }  // namespace tidemark

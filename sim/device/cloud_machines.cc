@@ -205,8 +205,9 @@ bool is_letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && 
 std::span<const CloudMachine> cloud_machines() { return kMachines; }
 
 const CloudMachine* find_cloud_machine(std::string_view name) {
-  const std::string wanted = without_prefix(name);
+  std::string wanted = without_prefix(name);
   if (wanted.empty()) return nullptr;
+  std::replace(wanted.begin(), wanted.end(), ' ', '-');  // "Colab T4"
   const auto is_called_so = [&](const CloudMachine& each) {
     // Every scenario asks whether its device is one of these: most are not, by their last letter.
     const bool may_be = each.name.size() >= wanted.size() &&

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/base/bytes.h"
+#include "sim/base/release.h"
 #include "sim/format/pickle.h"
 #include "sim/format/snapshot_events.h"
 #include "sim/program/event.h"
@@ -104,6 +105,7 @@ struct Snapshot {
   std::vector<SnapshotPool> pools;  ///< [0]: no private pool
   SnapshotSettings settings;
   SnapshotKeys keys;
+  std::optional<Version> release;  ///< whose allocator it was; a recording does not say, a run does
   std::uint64_t unknown_actions = 0;  ///< trace entries of kinds that are not known, left out
 
   /// Frames of a stack, the innermost first.

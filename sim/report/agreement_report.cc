@@ -40,8 +40,9 @@ std::string agreement_text(const Agreement& agreement, const TextStyle& style) {
   const RecordingFigures& recorded = agreement.recorded;
   const RecordingFigures& simulated = agreement.simulated;
   std::string out = fmt::format(
-      "Recording of device {}, {} events, allocator of PyTorch {}.{}, {}{}\n", agreement.device,
-      grouped(recorded.events), agreement.settings.version.major, agreement.settings.version.minor,
+      "{} of device {}, {} events, allocator of PyTorch {}.{}, {}{}\n",
+      agreement.is_run ? "Run" : "Recording", agreement.device, grouped(recorded.events),
+      agreement.settings.version.major, agreement.settings.version.minor,
       agreement.settings.text.empty() ? "default settings" : "'" + agreement.settings.text + "'",
       agreement.warm ? ", begun with a filled cache" : "");
   if (agreement.complete()) {

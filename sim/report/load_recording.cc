@@ -41,7 +41,9 @@ LoadedRecording recording_of_trace(const std::string& path) {
   options.keep_events = true;
   const ReplayResult result = replay(trace.instructions, AllocatorSettings{}, options);
   const EventView view = view_of(trace, result, options.device.name);
-  return {snapshot_in_memory(snapshot_of(std::span(&view, 1), result.settings), path),
+  Snapshot snapshot = snapshot_in_memory(snapshot_of(std::span(&view, 1), result.settings), path);
+  snapshot.release = result.settings.version;
+  return {std::move(snapshot),
           {options.device.total_bytes - options.device.context_bytes},
           {},
           {},
@@ -78,6 +80,7 @@ LoadedRecording recording_of(const RunResult& result, const std::string& name) {
         static_cast<Bytes>(device.statistics.reserved_bytes.all.current));
   }
   loaded.snapshot = snapshot_in_memory(snapshot_of(views, result.devices.front().settings), name);
+  loaded.snapshot.release = result.devices.front().settings.version;
   loaded.host = host_points(result);
   loaded.verdict = verdict_of(result);
   loaded.ending = verdict_line(*loaded.verdict, result.devices.size());

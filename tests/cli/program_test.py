@@ -281,6 +281,44 @@ class RunAndCheck(unittest.TestCase):
             self.assertEqual(code, 2)
             self.assertIn("SystemExit: 2; caused by argparse.ArgumentError: " + told, err)
 
+    def test_an_optimizer_of_ones_own_takes_steps_and_has_state(self):
+        script = self.write("own.py", """import torch
+class Mine(torch.optim.Optimizer):
+    def __init__(self, params):
+        super().__init__(params, {"lr": 0.1})
+    @torch.no_grad()
+    def step(self, closure=None):
+        for group in self.param_groups:
+            for p in group["params"]:
+                self.state[p]["mean"] = torch.zeros_like(p), [torch.ones(256, device="cuda")]
+                self.state[p]["of"] = p
+class Around(torch.optim.SGD):
+    def step(self, closure=None):
+        return super().step(closure)
+net = torch.nn.Linear(64, 64, bias=False).cuda()
+mine, around = Mine(net.parameters()), Around(net.parameters(), lr=0.1)
+for each in (mine, around):
+    each.register_step_pre_hook(lambda o, args, kwargs: print("before", len(args), sorted(kwargs)))
+    each.register_step_post_hook(lambda o, args, kwargs: print("after"))
+for _ in range(2):
+    net(torch.ones(8, 64, device="cuda")).sum().backward()
+    mine.step(closure=None)
+around.step(None)
+""")
+        code, out, err = run("run", script, "--device", "t4", "--format", "json")
+        self.assertEqual((code, err), (0, ""))
+        told = json.loads(out)
+        # As PyTorch prints it; what is below another step() is no step of its own.
+        self.assertEqual(told["printed"], "before 1 ['closure']\nafter\n" * 2 + "before 2 []\nafter\n")
+        at_end = run("run", script, "--device", "t4", "--timeline", str(self.root / "t.csv"))
+        self.assertEqual(at_end[0], 0)
+        with open(self.root / "t.csv", encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        # Four bytes each: 64 x 64 weights, and 256 of the list, made anew before the old ones go. The parameter itself stays one.
+        self.assertEqual(max(int(row["optimizer_state_bytes"]) for row in rows), 2 * (64 * 64 * 4 + 256 * 4))
+        self.assertEqual(int(rows[-1]["parameters_bytes"]), 64 * 64 * 4)
+        self.assertEqual({row["phase"] for row in rows if row["phase"].startswith("optimizer")}, {"optimizer 0", "optimizer 1"})
+
     def test_the_same_input_gives_the_same_bytes(self):
         self.assertEqual(run("run", self.scenario, "--format", "json"), run("run", self.scenario, "--format", "json"))
 

@@ -54,6 +54,11 @@ class Files(Written):
         data = text.split('id="data">')[1].split("</script>")[0]
         self.assertEqual(json.loads(data)["runs"][0]["title"], str(program))
 
+    def test_a_run_is_told_as_one_of_its_own_release(self):
+        for release in ("2.6", "2.11", "2.15"):
+            text = self.page(SCENARIO, "--set", f'pytorch="{release}"').read_text(encoding="utf-8")
+            self.assertRegex(text, f"Run of device 0, [\\d,]+ events, allocator of PyTorch {release}, default settings")
+
     def test_the_same_run_gives_the_same_page(self):
         first = self.page(SCENARIO).read_bytes()
         self.assertEqual(self.page(SCENARIO).read_bytes(), first)

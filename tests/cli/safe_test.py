@@ -190,7 +190,7 @@ class Foreign(Folder):
                  "torch._C.pop_saved_tensors_hooks()", "torch._C.seed_generator(-1, 1)", "torch._C.record_event(1, 1, 1)", "torch._C.stream_from_pool(0, -1)",
                  "torch._C.release_rule('x')", "torch._C.make_dtensor(x, 1, 1, 2)", "torch._C.unreached([1], [])", "torch._C.as_operand(1)",
                  "torch._C.run_kernel(1, 2, 3)", "torch._C.run_kernel([], [], [])", "torch._C.take_kernel([x], [1])", "torch._C.own_number(1, 2)",
-                 "torch._C.cast_kept(1)", "torch._C.keep_cast(1, 2)", "torch._C.keep_cast(x, None)",
+                 "torch._C.cast_kept(1)", "torch._C.keep_optimizer_state(1)", "torch._C.keep_cast(1, 2)", "torch._C.keep_cast(x, None)",
                  "torch._C.spread_op('a', [x], [x], len, len, len)", "torch._C.numbered_part(x, 0, 2 ** 62, 2 ** 62)", "torch._C.by_rank(1, 2)",
                  "torch._C.gathered(1, 2, 3)", "torch.cuda._use(300)", "torch.cuda._told(99)", "torch.ones(2, device=torch.cuda._device_of(77))",
                  "_tidemark.set_construct(1, 2)", "torch.autograd.backward([1], [2])", "torch.Size([2 ** 62, 2 ** 62]).numel()", "torch.nn.LSTM(3, 3, -1)",

@@ -41,7 +41,8 @@ function lowerBound(array, value, of = x => x) {
 
 /// The segments of a device and the blocks in them, moved along by events.
 class Memory {
-  constructor(run) { this.run = run; this.segments = []; }  // by address; each with its live blocks, by address
+  // by address; each with its live blocks, by address
+  constructor(run) { this.run = run; this.segments = []; }
   copy() {
     const other = new Memory(this.run);
     other.segments = this.segments.map(s => ({...s, blocks: s.blocks.slice()}));
@@ -154,8 +155,10 @@ class Run {
     this.address = new Float64Array(most);
     this.bytes = new Float64Array(most);
     this.asked = new Float64Array(most);
-    this.born = new Int32Array(most).fill(-1);  // -1: before the recording
-    this.died = new Int32Array(most).fill(n);   // n: never
+    // -1: before the recording
+    this.born = new Int32Array(most).fill(-1);
+    // n: never
+    this.died = new Int32Array(most).fill(n);
     this.of = new Uint8Array(most);
     this.blockOf = new Int32Array(n).fill(-1);
     this.reserved = new Float64Array(n + 1);
@@ -163,7 +166,8 @@ class Run {
     this.ooms = [];
     this.growths = [];
     this.every = Math.max(256, Math.ceil(n / 200));
-    this.kept = [];  // every so many events: memory, and the live blocks in the order of their making
+    // every so many events: memory, and the live blocks in the order of their making
+    this.kept = [];
     const memory = new Memory(this), live = new Map();
     let blocks = 0, held = 0, used = 0;
     for (const [address, bytes, stream, pool, small, expandable] of start.segments) {
@@ -247,7 +251,8 @@ class Run {
   /// Why what is free at a moment serves no request of the next that makes memory grow, or fails; null: none follows.
   unserved(moment, memory) {
     const isAsked = e => this.action[e] === OOM || this.action[e] === SEGMENT_ALLOC || this.action[e] === MAP;
-    if (moment > 0 && this.action[moment - 1] === OOM) --moment;  // right behind a refusal it is told
+    // right behind a refusal it is told
+    if (moment > 0 && this.action[moment - 1] === OOM) --moment;
     const growth = lowerBound(this.growths, moment), failure = lowerBound(this.ooms, moment);
     const event = Math.min(this.growths[growth] ?? Infinity, this.ooms[failure] ?? Infinity);
     if (!isFinite(event) || !isAsked(event)) return null;

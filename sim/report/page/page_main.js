@@ -62,8 +62,8 @@ class Section {
     if (meta.host.length) {
       const most = meta.host.reduce((best, p) => Math.max(best, p.held), 1), last = meta.host[meta.host.length - 1].event || 1;
       const line = of => meta.host.map((p, i) => i ? `H${600 * p.event / last}V${100 - 96 * of(p) / most}` : `M${600 * p.event / last} ${100 - 96 * of(p) / most}`).join(' ');
-      const path = (d, name) => { const made = document.createElementNS('http://www.w3.org/2000/svg', 'path'); made.setAttribute('d', d); made.setAttribute('class', name); return made; };
-      const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+      const made = name => document.createElementNS('http://www.w3.org/2000/svg', name), path = (d, name) => { const one = made('path'); one.setAttribute('d', d); one.setAttribute('class', name); return one; };
+      const svg = made('svg');
       for (const [name, value] of [['viewBox', '0 0 600 100'], ['preserveAspectRatio', 'none'], ['class', 'host'], ['role', 'img'],
         ['aria-label', 'Host memory over time, at most ' + human(most)]]) svg.setAttribute(name, value);
       svg.append(path(line(p => p.held), 'held'), path(line(p => p.pinned), 'pinned'));

@@ -6,7 +6,8 @@ function colours() {
   return {ink: of('ink'), faint: of('faint'), paper: of('paper'), line: of('line'), bad: of('bad'), free: of('free'), mark: of('mark'),
     purposes: Array.from({length: 11}, (_, i) => rgb(of('p' + i))), paperRgb: rgb(of('paper'))};
 }
-const packed = ([r, g, b]) => (255 << 24 | b << 16 | g << 8 | r) >>> 0;  // as ImageData has it in memory
+// as ImageData has it in memory
+const packed = ([r, g, b]) => (255 << 24 | b << 16 | g << 8 | r) >>> 0;
 const shaded = (rgb, by) => rgb.map(c => Math.max(0, Math.min(255, Math.round(by < 0 ? c * (1 + by) : c + (255 - c) * by))));
 
 /// A canvas with the device's pixels, drawn again when its size changes.
@@ -61,16 +62,27 @@ class Timeline {
     return this.columns ? this.columns[column] : 0;
   }
   /// The moments that columns show: of each stretch the one with most in use.
+  /// For each column the moment with most in use, and the most reserved of all. Where many events share a column, by groups of them.
   choose(width) {
     const {active, reserved} = this.run, n = this.run.events, out = new Int32Array(width);
+    const groups = this.groups ||= Array.from({length: n + 1 >> 8}, (_, g) => {
+      let a = g << 8, r = a;
+      for (let i = a; i < g + 1 << 8; ++i) {
+        if (active[i] > active[a]) a = i;
+        if (reserved[i] > reserved[r]) r = i;
+      }
+      return [a, r];
+    });
+    const at = x => Math.floor(this.from + (this.to - this.from) * x / width);
     let highest = 1;
     for (let x = 0; x < width; ++x) {
-      const first = Math.min(n, Math.floor(this.from + (this.to - this.from) * x / width));
-      const end = Math.max(first + 1, Math.min(n + 1, Math.floor(this.from + (this.to - this.from) * (x + 1) / width)));
+      const first = Math.min(n, at(x)), end = Math.max(first + 1, Math.min(n + 1, at(x + 1)));
       let best = first;
-      for (let i = first; i < end; ++i) {
-        if (active[i] > active[best]) best = i;
-        if (reserved[i] > highest) highest = reserved[i];
+      for (let i = first; i < end;) {
+        const group = !(i & 255) && i + 256 <= end && groups[i >> 8], a = group ? group[0] : i, r = group ? group[1] : i;
+        if (active[a] > active[best]) best = a;
+        if (reserved[r] > highest) highest = reserved[r];
+        i += group ? 256 : 1;
       }
       out[x] = best;
     }
@@ -133,7 +145,13 @@ class Timeline {
   x(moment, left, w) { return left + (moment - this.from) / (this.to - this.from) * w; }
   /// The bands, a pixel at a time; `this.hit` keeps which block each shows.
   paint(context, c, columns, left, top, w, h) {
-    const run = this.run, image = context.createImageData(w, h), pixels = new Uint32Array(image.data.buffer);
+    const of = [this.from, this.to, w, h, this.highest, c.purposes].join();
+    if (this.of !== of) this.bands(context, c, columns, w, h);
+    this.of = of;
+    context.putImageData(this.image, left, top);
+  }
+  bands(context, c, columns, w, h) {
+    const run = this.run, image = this.image = context.createImageData(w, h), pixels = new Uint32Array(image.data.buffer);
     const shades = c.purposes.map(rgb => [0, 0.12, -0.1, 0.2].map(by => packed(shaded(rgb, by))));
     const edges = c.purposes.map(rgb => packed(shaded(rgb, -0.35)));
     const hit = this.hit = new Int32Array(w * h).fill(-1);
@@ -151,6 +169,7 @@ class Timeline {
     if (kept < 0) return;
     for (const block of run.kept[kept].order) append(block);
     let at = kept * run.every;
+    const rate = h / this.highest;
     for (let x = 0; x < w; ++x) {
       for (; at < columns[x]; ++at) {
         if (run.action[at] === ALLOC) append(run.blockOf[at]);
@@ -159,7 +178,7 @@ class Timeline {
       let sum = 0, row = h;
       for (let block = next[end]; block >= 0; block = next[block]) {
         sum += run.bytes[block];
-        const to = Math.max(0, h - Math.round(sum / this.highest * h));
+        const to = Math.max(0, h - Math.round(sum * rate));
         if (to >= row) continue;
         const of = run.of[block], shade = shades[of][block & 3], isTall = row - to > 3;
         for (let i = to; i < row; ++i) {
@@ -170,7 +189,6 @@ class Timeline {
         row = to;
       }
     }
-    context.putImageData(image, left, top);
   }
   axes(context, c, left, top, w, h, y, scale) {
     context.font = 11 * scale + 'px system-ui, sans-serif';
@@ -182,10 +200,7 @@ class Timeline {
     while (this.highest / step > 6) step *= 2;
     for (let bytes = 0; bytes <= this.highest; bytes += step) {
       context.fillText(human(bytes), left - 6 * scale, y(bytes) + 4 * scale);
-      context.beginPath();
-      context.moveTo(left - 3 * scale, y(bytes));
-      context.lineTo(left, y(bytes));
-      context.stroke();
+      context.fillRect(left - 3 * scale, y(bytes), 3 * scale, scale);
     }
     context.strokeRect(left, top, w, h);
     // Phases, where there is room for their names.

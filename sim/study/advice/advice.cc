@@ -2,22 +2,18 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <iterator>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
 #include <tuple>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "sim/base/parallel.h"
 #include "sim/base/problem.h"
-#include "sim/format/whole_file.h"
-#include "sim/run/literals.h"
-#include "sim/run/rewrite.h"
 #include "sim/study/advice/fit.h"
 
 namespace tidemark {
@@ -55,7 +51,7 @@ class Adviser {
   }
 
   Advice run() {
-    out_.before = standing_of(source_, &out_.basis, &source_.imported);
+    out_.before = standing_of(source_, on_device(source_, &out_.basis, &source_.imported));
     out_.imported = source_.imported;
     if (!out_.before.error.empty()) {
       throw InputError(Problem{
@@ -69,35 +65,52 @@ class Adviser {
   }
 
  private:
-  /// `basis` and `imported`, if not null, take what the run rests on and which files it read.
-  Standing standing_of(const ScenarioSource& source, RunBasis* basis = nullptr,
-                       std::vector<std::string>* imported = nullptr) const {
+  /// A run on the device itself.
+  struct OnDevice {
     Standing standing;
+    bool fits = false;
+    /// Whether it tells all: the need, too.
+    [[nodiscard]] bool is_all() const {
+      return !standing.error.empty() || (fits && standing.retries == 0);
+    }
+  };
+
+  /// `basis` and `imported`, if not null, take what the run rests on and which files it read.
+  OnDevice on_device(const ScenarioSource& source, RunBasis* basis = nullptr,
+                     std::vector<std::string>* imported = nullptr) const {
+    OnDevice out;
+    Standing& standing = out.standing;
     const Trial trial = try_scenario(source, false, true);
     standing.error = trial.error;
-    if (!standing.error.empty()) return standing;
+    if (!standing.error.empty()) return out;
     if (basis != nullptr) *basis = trial.result;
     if (imported != nullptr) *imported = trial.result.own_files;
     const Bytes total = trial.result.devices.front().spec.total_bytes;
-    standing.meets = trial.fits() && trial.spare >= headroom_bytes(total, options_.headroom_ppm);
+    out.fits = trial.fits();
+    standing.meets = out.fits && trial.spare >= headroom_bytes(total, options_.headroom_ppm);
     standing.peak_reserved = standing.need = trial.peak_reserved;
     standing.spare = trial.spare;
     standing.retries = trial.retries;
     standing.end_ns = trial.end_ns;
-    if (trial.fits() && trial.retries == 0) return standing;
+    return out;
+  }
+
+  Standing standing_of(const ScenarioSource& source, const OnDevice& run) const {
+    Standing standing = run.standing;
+    if (run.is_all()) return standing;
     const Trial roomy = try_scenario(with_room(source), false, true);
     if (!roomy.fits()) {
       standing.error = roomy.error.empty() ? "more than 4 TiB are asked for" : roomy.error;
       return standing;
     }
     standing.need = roomy.peak_reserved;
-    if (!trial.fits()) standing.end_ns = roomy.end_ns;
+    if (!run.fits) standing.end_ns = roomy.end_ns;
     return standing;
   }
 
-  AdvisedChange judged(Combination combination) const {
+  AdvisedChange judged(Combination combination, const OnDevice& run) const {
     AdvisedChange change;
-    change.standing = standing_of(changed(source_, combination.change));
+    change.standing = standing_of(changed(source_, combination.change), run);
     static_cast<Combination&>(change) = std::move(combination);
     if (!change.standing.error.empty()) return change;
     change.saved_bytes = static_cast<std::int64_t>(out_.before.need) -
@@ -132,21 +145,40 @@ class Adviser {
     return choices;
   }
 
+  /// What is kept of a set of choices; std::nullopt: nothing yet.
+  template <class Known>
+  std::optional<Known> find(const std::map<Choices, Known>& among, const Choices& choices) const {
+    const std::lock_guard lock(known_lock_);
+    const auto found = among.find(choices);
+    return found == among.end() ? std::nullopt : std::optional<Known>(found->second);
+  }
+
+  /// The run of choices, made once. Requires: they are in order, `all` is what they come to.
+  OnDevice run_of(const Choices& choices, const Combination& all) const {
+    if (std::optional<OnDevice> known = find(runs_, choices)) return std::move(*known);
+    OnDevice run = on_device(changed(source_, all.change));
+    const std::lock_guard lock(known_lock_);
+    return runs_.emplace(choices, std::move(run)).first->second;
+  }
+
   /// Whether the choices together meet the goal, by one run.
   bool meets_goal(const Choices& choices) const {
-    const std::optional<Combination> all = combined(in_order(choices));
-    if (!all) return false;
-    const Trial trial = try_scenario(changed(source_, all->change));
-    if (!trial.fits()) return false;
-    const Bytes total = trial.result.devices.front().spec.total_bytes;
-    return trial.spare >= headroom_bytes(total, options_.headroom_ppm);
+    const Choices ordered = in_order(choices);
+    if (const std::optional<OnDevice> known = find(runs_, ordered)) return known->standing.meets;
+    const std::optional<Combination> all = combined(ordered);
+    return all && run_of(ordered, *all).standing.meets;
   }
 
   std::optional<Tried> tried(Choices choices) const {
     choices = in_order(std::move(choices));
+    if (std::optional<Tried> known = find(tried_, choices)) return known;
     std::optional<Combination> all = combined(choices);
     if (!all) return std::nullopt;
-    return Tried{std::move(choices), judged(std::move(*all))};
+    const OnDevice run = run_of(choices, *all);
+    Tried out{choices, judged(std::move(*all), run)};
+    const std::lock_guard lock(known_lock_);
+    tried_.emplace(std::move(choices), out);
+    return out;
   }
 
   /// Every remedy by itself, turned as far as it must be.
@@ -170,6 +202,14 @@ class Adviser {
       std::optional<Tried> one = tried({{&remedy, level}});
       if (!one) continue;
       const bool is_enough = one->change.standing.meets;
+      if (remedy.kind == Levels::kWays) {
+        const bool can_be_run = one->change.standing.error.empty();
+        if (can_be_run) found.clear();
+        if (found.empty())
+          found.push_back(std::move(*one));  // of those that fail the first says why
+        if (can_be_run) break;
+        continue;
+      }
       // Turned as far as it goes.
       if (remedy.kind == Levels::kDegrees && !found.empty() && one->change.standing.error.empty() &&
           one->change.standing.need == found.back().change.standing.need && !is_enough)
@@ -204,7 +244,8 @@ class Adviser {
     if (!result.best) return;
     Combination exact;
     exact.add(remedy, quantity_change(remedy.quantity, *now, *result.best));
-    AdvisedChange change = judged(std::move(exact));
+    const OnDevice run = on_device(changed(source_, exact.change));
+    AdvisedChange change = judged(std::move(exact), run);
     if (change.standing.meets) one.change = std::move(change);
   }
 
@@ -428,132 +469,15 @@ class Adviser {
   std::vector<Tried> singles_;  ///< one remedy each, perhaps in all its places
   std::vector<Tried> combinations_;
   std::set<Choices> known_;
+  mutable std::mutex known_lock_;  ///< of both that follow
+  mutable std::map<Choices, OnDevice> runs_;
+  mutable std::map<Choices, Tried> tried_;
 };
 
 }  // namespace
 
 Advice advise(const ScenarioSource& source, const AdviceOptions& options) {
   return Adviser(source, options).run();
-}
-
-std::vector<ChangedFile> changed_files(const ScenarioSource& source, const Change& change) {
-  std::vector<ChangedFile> out;
-  const Scenario now = read_scenario(source);
-  const ScenarioSource applied = changed(source, change);
-  if (now.is_script) {
-    const Scenario then = read_scenario(applied);
-    if (then.loop->text != now.loop->text)
-      out.push_back({now.loop->name, now.loop->text, then.loop->text});
-  } else {
-    std::string text = rewritten_scenario(source.text, applied.overrides, source.variant,
-                                          source.folder, source.folder);
-    if (text != source.text->text)
-      out.push_back({source.text->name, source.text->text, std::move(text)});
-  }
-  for (const auto& [path, text] : change.files) {
-    if (!now.is_script || path != now.loop->name)
-      out.push_back({path, read_whole_file(path), text});
-  }
-  return out;
-}
-
-std::string outside_text(const Change& change) {
-  constexpr std::string_view kSetting = "allocator.conf";
-  std::string out;
-  for (const Override& one : change.overrides) {
-    if (one.path.starts_with("params.")) continue;
-    std::string value = one.value;
-    std::erase(value, '"');
-    out += fmt::format("{}{}={}", out.empty() ? "" : ", ",
-                       one.path == kSetting ? "PYTORCH_ALLOC_CONF" : one.path, value);
-  }
-  return out;
-}
-
-namespace {
-
-[[noreturn]] void refuse_write(std::string message, std::string hint) {
-  throw InputError(Problem{{}, "--write", std::move(message), std::move(hint)});
-}
-
-}  // namespace
-
-std::string applied_script(const ScenarioSource& source, const AdvisedChange& change,
-                           const std::string& comment, const std::string& new_path) {
-  const std::vector<ChangedFile> files = changed_files(source, change.change);
-  const Scenario now = read_scenario(source);
-  const std::string hint = "--diff prints a patch of all that changes";
-  if (files.empty())
-    refuse_write("the change is none of the script's text: " + outside_text(change.change), hint);
-  if (files.size() > 1 || files.front().path != now.loop->name)
-    refuse_write("the change is one of " + files.back().path + ", too", hint);
-  std::string text = files.front().after;
-  std::size_t at = 0;
-  if (text.starts_with("#!")) at = std::min(text.find('\n'), text.size() - 1) + 1;
-  text.insert(at, comment);
-  // Run as it will lie there, before anything is written.
-  ScenarioSource there = changed(source, change.change);
-  const std::string path = std::filesystem::path(new_path).lexically_normal().string();
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  there.folder = folder.empty() ? "." : folder;
-  there.overrides.push_back(
-      {"script.file", quoted_literal(std::filesystem::path(path).filename().string())});
-  std::erase_if(there.overrides, [](const Override& o) { return o.path.starts_with("params."); });
-  there.edited = std::make_shared<const EditedFiles>(EditedFiles{{path, text}});
-  const Trial trial = try_scenario(there);
-  if (!trial.error.empty())
-    refuse_write("the script cannot be run from there: " + trial.error,
-                 fmt::format("write it beside the script, in {}", source.folder));
-  return text;
-}
-
-WrittenScenario applied_scenario(const ScenarioSource& source, const AdvisedChange& change,
-                                 const std::string& comment, const std::string& new_path) {
-  const std::filesystem::path path = std::filesystem::path(new_path).lexically_normal();
-  const std::string new_folder = path.has_parent_path() ? path.parent_path().string() : ".";
-  ScenarioSource applied = changed(source, change.change);
-  WrittenScenario out;
-  EditedFiles files;
-  if (!change.change.files.empty()) {
-    const Scenario now = read_scenario(source);
-    const auto& [edited, text] = *change.change.files.begin();
-    if (now.is_script)
-      refuse_write("a scenario cannot hold the script's new text", "write to a name with .py");
-    if (change.change.files.size() > 1 || !now.model.source || edited != now.model.source->name)
-      refuse_write("the change is one of " + change.change.files.rbegin()->first + ", too",
-                   "--diff prints a patch of all that changes");
-    out.model_path = std::filesystem::path(path).replace_extension(".py").string();
-    out.model_text = comment + text;
-    files[std::filesystem::path(out.model_path).lexically_normal().string()] = out.model_text;
-    std::error_code none;
-    const bool is_own = std::filesystem::equivalent(out.model_path, edited, none);
-    if (!is_own && std::filesystem::exists(out.model_path, none) &&
-        !read_whole_file(out.model_path).starts_with(comment.substr(0, comment.find(':'))))
-      refuse_write("the changed model would lie in " + out.model_path + ", which is there already",
-                   "write to another name");
-    applied.overrides.push_back(
-        {"model.file",
-         quoted_literal(std::filesystem::absolute(out.model_path)
-                            .lexically_normal()
-                            .lexically_relative(
-                                std::filesystem::absolute(source.folder).lexically_normal() / "")
-                            .string())});
-  }
-  out.text = comment + rewritten_scenario(source.text, applied.overrides, source.variant,
-                                          source.folder, new_folder);
-  const Trial trial = try_scenario(
-      {std::make_shared<const SourceText>(SourceText{"the changed scenario", out.text}),
-       new_folder,
-       {},
-       {},
-       std::make_shared<const EditedFiles>(std::move(files))});
-  if (trial.error.empty() && trial.peak_reserved == change.standing.peak_reserved) return out;
-  throw InputError(Problem{{},
-                           "--write",
-                           trial.error.empty()
-                               ? "the scenario does something else when it is read from there"
-                               : "the scenario cannot be run from there: " + trial.error,
-                           fmt::format("write it beside the scenario, in {}", source.folder)});
 }
 
 }  // namespace tidemark

@@ -32,14 +32,17 @@ std::optional<Change> trainer_setting(const std::vector<UserFile>& files, std::s
                                       std::string_view value) {
   constexpr std::string_view kTrainingArguments[] = {"transformers.TrainingArguments",
                                                      "transformers.Seq2SeqTrainingArguments"};
-  return edit_files(edits_of_calls(
-      files, [&](const UserFile& file, const CallExpr& call, const std::string& path) {
-        const UserCode& code = *file.code;
-        if (!is_one_of(path, kTrainingArguments)) return std::vector<Edit>();
-        const Expr* given = keyword_of(code, call, name);
-        if (given != nullptr && code.text(*given) == value) return std::vector<Edit>();
-        return with_keyword(code, call, name, value);
-      }));
+  return edit_files(
+      edits_of_calls(files,
+                     [&](const UserFile& file, const CallExpr& call, const std::string& path) {
+                       const UserCode& code = *file.code;
+                       if (!is_one_of(path, kTrainingArguments)) return std::vector<Edit>();
+                       const Expr* given = keyword_of(code, call, name);
+                       if (given != nullptr && code.text(*given) == value)
+                         return std::vector<Edit>();
+                       return with_keyword(code, call, name, value);
+                     }),
+      fmt::format("{}={} of the trainer's arguments", name, value));
 }
 
 }  // namespace tidemark

@@ -41,9 +41,13 @@ struct MadeModel {
 
 /// Whether a call has a model among its arguments: it wraps one, or moves it.
 bool takes_one_of(const UserCode& code, const CallExpr& call, const std::set<std::string>& models) {
-  return std::any_of(call.arguments.begin(), call.arguments.end(), [&](const Expr* argument) {
-    return models.count(std::string(code.text(*argument))) > 0;
-  });
+  const auto is_one = [&](const Expr& argument) {
+    return models.count(std::string(code.text(argument))) > 0;
+  };
+  return std::any_of(call.arguments.begin(), call.arguments.end(),
+                     [&](const Expr* argument) { return is_one(*argument); }) ||
+         std::any_of(call.keywords.begin(), call.keywords.end(),
+                     [&](const lang::Keyword& keyword) { return is_one(*keyword.value); });
 }
 
 /// Where each model is first made by a statement of its own.
@@ -128,11 +132,47 @@ bool is_of_library(const MadeModel& made, std::string_view library) {
 
 }  // namespace
 
-Edited bfloat16_weights(const ScenarioSource& source, const Scenario& scenario) {
+namespace {
+
+/// Calls of models with what they take in bfloat16; `as_float32`: and what they give in float32.
+std::vector<FileEdits> calls_in_bfloat16(const std::vector<UserFile>& files, bool as_float32) {
+  const std::set<std::string> models = model_names(files);
+  return edits_of_calls(files, [&](const UserFile& file, const CallExpr& call,
+                                   const std::string& /*path*/) {
+    const UserCode& code = *file.code;
+    std::vector<Edit> edits;
+    if (models.count(std::string(code.text(*call.callee))) == 0) return edits;
+    for (const Expr* argument : call.arguments) {
+      const ExprKind kind = argument->kind;
+      if (kind == ExprKind::kStarred || kind == ExprKind::kConstant) continue;
+      const bool is_one = kind == ExprKind::kName || kind == ExprKind::kAttribute ||
+                          kind == ExprKind::kSubscript || kind == ExprKind::kCall;
+      const Place at = code.extent(*argument);
+      if (!is_one) edits.push_back({{at.begin, at.begin}, "("});
+      edits.push_back({{at.end, at.end}, is_one ? ".to(torch.bfloat16)" : ").to(torch.bfloat16)"});
+    }
+    const std::uint32_t end = code.extent(call).end;
+    if (as_float32 && !edits.empty()) edits.push_back({{end, end}, ".float()"});
+    return edits;
+  });
+}
+
+}  // namespace
+
+Edited bfloat16_weights(const ScenarioSource& source, const Scenario& scenario, unsigned way) {
   const std::vector<UserFile> files = user_files(source, scenario);
   if (any_mentions(files, "bfloat16") && !any_mentions(files, "autocast")) return std::nullopt;
   std::vector<FileEdits> edits =
       after_models(files, [](const MadeModel& made) { return made.name + ".to(torch.bfloat16)"; });
+  if (way > 1) {
+    bool changes = false;
+    std::vector<FileEdits> calls = calls_in_bfloat16(files, way > 2);
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      changes = changes || !calls[i].edits.empty();
+      std::ranges::move(calls[i].edits, std::back_inserter(edits[i].edits));
+    }
+    if (!changes) return std::nullopt;
+  }
   for (FileEdits& each : edits) {
     if (each.edits.empty()) continue;
     for (Edit& edit : with_import(*each.file->code, "torch")) each.edits.push_back(std::move(edit));

@@ -284,12 +284,7 @@ Applied no_grad(const ScenarioSource& source, const Scenario& scenario, unsigned
     return Change{{{"train.forward_only", "false"}, {"train.no_grad", "true"}},
                   "forward under torch.no_grad()"};
   }
-  if (scenario.is_script) return script_edits::no_gradients(source, scenario);
-  const lang::UserCode code(scenario.loop);
-  for (const std::string_view name : {"backward", "no_grad", "set_grad_enabled"}) {
-    if (code.mentions(name)) return std::nullopt;
-  }
-  return begin_loop_with(scenario, "torch.set_grad_enabled(False)");
+  return script_edits::no_gradients(source, scenario);
 }
 
 Applied others_away(const ScenarioSource& /*source*/, const Scenario& scenario,
@@ -304,9 +299,10 @@ Applied whole_device(const ScenarioSource& /*source*/, const Scenario& scenario,
   return Change{{{"allocator.memory_fraction", "1.0"}}, "no set_per_process_memory_fraction()"};
 }
 
-Applied pure_bf16(const ScenarioSource& source, const Scenario& scenario, unsigned /*level*/) {
+Applied pure_bf16(const ScenarioSource& source, const Scenario& scenario, unsigned level) {
   if (!scenario.train && scenario.device.compute_capability >= 80)
-    return script_edits::bfloat16_weights(source, scenario);
+    return script_edits::bfloat16_weights(source, scenario, level);
+  if (level > 1) return std::nullopt;
   if (!scenario.train || scenario.train->precision == TrainSpec::Precision::kBf16 ||
       scenario.train->precision == TrainSpec::Precision::kFp16 ||
       scenario.device.compute_capability < 80)
@@ -434,7 +430,8 @@ constexpr std::array kRemedies{
     Remedy{"chunked-loss", Price::kNumbers, "the gradient is in the logits' type", 1, chunked_loss},
     Remedy{
         "smaller-batch", Price::kTraining, {}, kHalvings, smaller_batch, Levels::kDegrees, "batch"},
-    Remedy{"bf16", Price::kTraining, "weights and optimizer state in bfloat16 too", 1, pure_bf16},
+    Remedy{"bf16", Price::kTraining, "weights and optimizer state in bfloat16 too", 3, pure_bf16,
+           Levels::kWays},
     Remedy{"adafactor", Price::kTraining, "another optimizer: its learning rate is another", 1,
            adafactor},
     Remedy{"eight-bit-adam", Price::kTraining, "both averages are rounded each step", 1,

@@ -41,6 +41,7 @@ enum class Levels : std::uint8_t {
   kDegrees,  ///< how far it is turned: each takes the place of those before it
   kPlaces,   ///< where it is applied: each is a change of its own, and they compose from the last
              ///< place to the first
+  kWays,     ///< how it can be written: the first that can be run is meant
 };
 
 /// A known change with the test of whether it applies. Changes compose: apply one, then ask the

@@ -163,54 +163,6 @@ Edited micro_batches(const ScenarioSource& source, const Scenario& scenario, uns
                   parts));
 }
 
-Edited no_gradients(const ScenarioSource& source, const Scenario& scenario) {
-  const std::vector<UserFile> files = user_files(source, scenario);
-  for (const std::string_view name : {"no_grad", "inference_mode", "set_grad_enabled", "Trainer"}) {
-    if (any_mentions(files, name)) return std::nullopt;
-  }
-  if (files.empty()) return std::nullopt;
-  const UserCode& script = *files.front().code;
-  if (!any_mentions(files, "backward") && !any_mentions(files, "grad")) {
-    std::vector<Edit> edits = with_import(script, "torch");
-    const Stmt* first = nullptr;
-    for (const Stmt* statement : script.body()) {
-      const bool is_import =
-          statement->kind == StmtKind::kImport || statement->kind == StmtKind::kImportFrom;
-      if (is_import && stands_alone(script, *statement)) first = statement;
-    }
-    if (first == nullptr) return std::nullopt;
-    const std::uint32_t at = lines_of(script, *first, *first).end;
-    edits.push_back({{at, at}, "torch.set_grad_enabled(False)\n"});
-    return edit_files({{&files.front(), std::move(edits)}}, "no graph: nothing asks for gradients");
-  }
-  // Functions that set a model to evaluate and have no backward of their own.
-  std::vector<FileEdits> all;
-  for (const UserFile& file : files) {
-    FileEdits own{&file, {}};
-    const UserCode& code = *file.code;
-    for (const Stmt* statement : code.statements()) {
-      if (statement->kind != StmtKind::kFunction || !stands_alone(code, *statement)) continue;
-      const Place lines = lines_of(code, *statement, *statement);
-      bool evaluates = false;
-      bool learns = false;
-      for (const PathCall& each : calls_of(code)) {
-        if (!within(each.call->place, lines)) continue;
-        const std::string_view called = callee_name(code, *each.call);
-        evaluates = evaluates || called == "eval";
-        learns = learns || called == "backward";
-      }
-      if (!evaluates || learns) continue;
-      own.edits.push_back({{lines.begin, lines.begin},
-                           fmt::format("{}@torch.no_grad()\n", indent_of(code, *statement))});
-    }
-    if (!own.edits.empty()) {
-      for (Edit& edit : with_import(code, "torch")) own.edits.push_back(std::move(edit));
-    }
-    all.push_back(std::move(own));
-  }
-  return edit_files(std::move(all), "no graph where a function evaluates");
-}
-
 Edited smaller_batches(const ScenarioSource& source, const Scenario& scenario, unsigned level) {
   const std::vector<UserFile> files = user_files(source, scenario);
   std::string where;

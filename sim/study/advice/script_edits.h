@@ -45,8 +45,9 @@ Edited keep_numbers(const ScenarioSource& source, const Scenario& scenario, unsi
 Edited autocast(const ScenarioSource& source, const Scenario& scenario, bool has_bfloat16);
 /// What forward saves for backward lies on the host.
 Edited offload_activations(const ScenarioSource& source, const Scenario& scenario);
-/// Models take bfloat16 right after they are made.
-Edited bfloat16_weights(const ScenarioSource& source, const Scenario& scenario);
+/// Models take bfloat16 right after they are made. From `way` 2 on what they are called with does
+/// so too, from 3 on what they give is float32 again.
+Edited bfloat16_weights(const ScenarioSource& source, const Scenario& scenario, unsigned way);
 /// The step in 2, 4, 8, ... parts of the batch, whose gradients add up.
 Edited micro_batches(const ScenarioSource& source, const Scenario& scenario, unsigned level);
 /// The user's own modules that a model repeats run again in backward; of a library's model its

@@ -126,10 +126,46 @@ std::optional<TrainingStep> step_at(const UserFile& file, const std::vector<Bloc
 
 }  // namespace
 
+namespace {
+
+/// A trainer of a library, by what it is called, and the model that it is given.
+struct Trained {
+  std::string trainer;
+  std::string model;
+};
+std::vector<Trained> trained_models(const UserFile& file) {
+  std::vector<Trained> out;
+  const UserCode& code = *file.code;
+  for (const Stmt* statement : code.statements()) {
+    if (statement->kind != StmtKind::kAssign) continue;
+    const auto& assigned = static_cast<const AssignStmt&>(*statement);
+    if (assigned.value->kind != ExprKind::kCall || assigned.targets.size != 1) continue;
+    const auto& call = static_cast<const CallExpr&>(*assigned.value);
+    const std::string path = code.path(*call.callee);
+    if (!path.ends_with("Trainer")) continue;
+    const Expr* model = keyword_of(code, call, "model");
+    if (model == nullptr && !call.arguments.empty()) model = call.arguments[0];
+    const bool is_named =
+        model != nullptr && (model->kind == ExprKind::kName || model->kind == ExprKind::kAttribute);
+    out.push_back({std::string(code.text(*assigned.targets[0])),
+                   is_named ? std::string(code.text(*model)) : std::string()});
+  }
+  return out;
+}
+
+}  // namespace
+
 std::set<std::string> model_names(const std::vector<UserFile>& files) {
   constexpr std::array<std::string_view, 4> kMethods{"parameters", "named_parameters", "train",
                                                      "eval"};
   std::set<std::string> models;
+  std::set<std::string> trainers;
+  for (const UserFile& file : files) {
+    for (Trained& each : trained_models(file)) {
+      if (!each.model.empty()) models.insert(std::move(each.model));
+      trainers.insert(std::move(each.trainer));
+    }
+  }
   for (const UserFile& file : files) {
     for (const Expr* node : file.code->expressions()) {
       const AttributeExpr* method = method_of(*node);
@@ -137,7 +173,9 @@ std::set<std::string> model_names(const std::vector<UserFile>& files) {
       const std::string_view name = file.code->name(method->name);
       if (std::find(kMethods.begin(), kMethods.end(), name) == kMethods.end()) continue;
       const std::string object(file.code->text(*method->object));
-      if (object != "self" && !file.code->path(*method->object).empty()) models.insert(object);
+      if (object != "self" && trainers.count(object) == 0 &&
+          !file.code->path(*method->object).empty())
+        models.insert(object);
     }
   }
   for (const UserFile& file : files) {

@@ -20,8 +20,8 @@ struct TrainingStep {
   const lang::Stmt* around = nullptr;
 };
 
-/// What models are called: X of X.parameters(), X.train() and the like, and what wraps one. As the
-/// text has them: "model", "self.net".
+/// What models are called: X of X.parameters(), X.train() and the like, what wraps one, and what a
+/// library's trainer is given. As the text has them: "model", "self.net".
 std::set<std::string> model_names(const std::vector<UserFile>& files);
 
 /// All of them, in the order of the text. Requires: `files` outlives what is returned.

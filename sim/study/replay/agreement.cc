@@ -180,6 +180,7 @@ void compare_ends(const std::vector<EndBlock>& recorded, const std::vector<EndBl
 Agreement agree(const Snapshot& snapshot, const AgreementOptions& options, Version version) {
   Agreement agreement;
   agreement.device = options.device;
+  agreement.is_run = snapshot.release.has_value();
   agreement.settings = recorded_settings(snapshot, version);
   SnapshotProgramOptions program_options;
   program_options.device = program_options.played_device = options.device;
@@ -262,6 +263,7 @@ AllocatorSettings recorded_settings(const Snapshot& snapshot, Version version) {
 }
 
 std::vector<Version> plausible_versions(const Snapshot& snapshot) {
+  if (snapshot.release) return {*snapshot.release};
   if (snapshot.keys.host) return {{2, 15}, {2, 13}};
   if (snapshot.keys.pool_id) return {{2, 12}, {2, 13}};
   if (snapshot.keys.user_metadata) return {{2, 11}, {2, 12}, {2, 13}};

@@ -30,6 +30,7 @@ struct RecordingFigures {
 struct Agreement {
   std::uint8_t device = 0;
   AllocatorSettings settings;  ///< those used: the recording's
+  bool is_run = false;         ///< what is replayed was simulated, not recorded
   bool warm = false;
   /// Of SnapshotProgram: what may explain a difference in placement.
   std::size_t start_blocks_of_unknown_size = 0;

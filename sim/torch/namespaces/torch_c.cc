@@ -48,6 +48,24 @@ const ops::Tensor& tensor_of(Interp& interp, const Value& value) {
   return object->tensor;
 }
 
+/// The tensors of an optimizer's state, whatever collections they lie in, `depth` of them deep.
+void keep_as_optimizer_state(const Value& value, unsigned depth) {
+  if (const auto* object = value.as<TensorObject>()) {
+    if (!object->tensor->is_parameter)
+      object->tensor->storage->set_role(ops::Role::kOptimizerState);
+  } else if (depth == 0) {
+    return;
+  } else if (const auto* list = value.as<lang::List>()) {
+    for (const Value& item : list->items) keep_as_optimizer_state(item, depth - 1);
+  } else if (const auto* tuple = value.as<lang::Tuple>()) {
+    for (const Value& item : tuple->items) keep_as_optimizer_state(item, depth - 1);
+  } else if (const auto* dict = value.as<lang::Dict>()) {
+    for (const auto& entry : dict->table.entries()) {
+      if (!entry.key.empty()) keep_as_optimizer_state(entry.value, depth - 1);
+    }
+  }
+}
+
 void add_modes(Session& session, lang::Module& module) {
   Session* s = &session;
   const auto add = [&](std::string_view signature, lang::HostFunction body) {
@@ -468,6 +486,11 @@ void add_events(Session& session, lang::Module& module) {
   add("as_optimizer_state(tensor)", [](Interp&, Arguments& a) {
     a.object<TensorObject>(0, "Tensor").tensor->storage->set_role(ops::Role::kOptimizerState);
     return a[0];
+  });
+  add("keep_optimizer_state(state)", [](Interp&, Arguments& a) {
+    a.object<lang::Dict>(0, "dict");
+    keep_as_optimizer_state(a[0], 8);
+    return Value::none();
   });
   add("set_role(tensor, role)", [](Interp& in, Arguments& a) {
     const ops::Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;

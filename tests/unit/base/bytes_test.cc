@@ -11,6 +11,7 @@ TEST_CASE("sizes are read in bytes, binary and decimal units") {
   CHECK(parse_bytes("1.5GiB") == 1610612736U);
   CHECK(parse_bytes("80GB") == 80000000000U);
   CHECK(parse_bytes("0.5KiB") == 512U);
+  CHECK(parse_bytes("21.6GiB") == 23192823398U);  // of 23192823398.4
 }
 
 TEST_CASE("sizes that are not whole bytes, negative or too large are refused") {

@@ -63,6 +63,8 @@ TEST_CASE("a cloud's machine is its GPUs") {
                        [](const auto& a, const auto& b) { return a.name < b.name; }));
   for (const CloudMachine& each : machines) CHECK(load_device(each.name).spec.id == each.device);
   REQUIRE(find_cloud_machine("Standard_ND96isr_H100_v5") != nullptr);
+  REQUIRE(find_cloud_machine("Colab T4") != nullptr);
+  CHECK(find_cloud_machine("Colab T4")->device == "t4");
   CHECK(find_cloud_machine("Standard_ND96isr_H100_v5")->count == 8);
   CHECK(find_cloud_machine("ND96asr_v4") == find_cloud_machine("standard_nd96asr_v4"));
   CHECK(find_cloud_machine("ml.p4d.24xlarge") == find_cloud_machine("p4d.24xlarge"));

@@ -53,14 +53,12 @@ class LBFGS(Optimizer):
             offset += numel
 
     def step(self, closure):
-        _C.begin("optimizer")
         before = _C.grad_enabled()
         _C.set_grad_enabled(False)
         try:
             loss = self._minimize(torch.enable_grad()(closure))
         finally:
             _C.set_grad_enabled(before)
-        _C.end_step()
         return loss
 
     def _minimize(self, closure):

@@ -26,10 +26,17 @@ class _Handle:
         self.hooks.pop(self.key, None)
 
 
+_stepping = []  # optimizers of the user's own whose step() is under way, the outermost first
+
+
 class Optimizer:
     def __init__(self, params, defaults):
         _C.set_trains()
         self.defaults = defaults
+        own = self.__class__.step
+        if own is not Optimizer.step and not getattr(own, "hooked", False):
+            self.__class__.step = self.profile_hook_step(own)
+            self.__class__.step.hooked = True
         self.state = defaultdict(dict)
         self.param_groups = []
         param_groups = list(params)
@@ -146,12 +153,45 @@ class Optimizer:
             if hook(self, args, {}) is not None:
                 _C.refuse("an optimizer's hook that replaces arguments is not modelled", "return None from it")
 
+    @staticmethod
+    def profile_hook_step(func):
+        """a step() that another class wrote, with what belongs round every step. Source: torch.optim.Optimizer"""
+
+        @functools.wraps(func)
+        def wrapper(*args, **kwargs):
+            self, *_ = args
+            _C.begin("optimizer")
+            for hook in list(getattr(self, "_pre_hooks", {}).values()):
+                result = hook(self, args, kwargs)
+                if result is not None:
+                    if not isinstance(result, tuple) or len(result) != 2:
+                        raise RuntimeError(
+                            f"{func} must return None or a tuple of (new_args, new_kwargs), but got {result}."
+                        )
+                    args, kwargs = result
+            _stepping.append(self)
+            try:
+                out = func(*args, **kwargs)
+            finally:
+                _stepping.pop()
+            for hook in list(getattr(self, "_post_hooks", {}).values()):
+                hook(self, args, kwargs)
+            if isinstance(self.state, dict):
+                _C.keep_optimizer_state(self.state)
+            if not _stepping:
+                _C.end_step()
+            return out
+
+        return wrapper
+
     def step(self, closure=None):
         loss = None
+        own_hooks = self not in _stepping
         left = _C.leave_graph("a step of an optimizer")
         was_fused = self._begin_compiled() if left else None
         _C.begin("optimizer")
-        self._run_hooks("_pre_hooks", closure)
+        if own_hooks:
+            self._run_hooks("_pre_hooks", closure)
         if closure is not None:
             with torch.enable_grad():
                 loss = closure()
@@ -161,8 +201,10 @@ class Optimizer:
             self._step()
         finally:
             _C.set_grad_enabled(before)
-        self._run_hooks("_post_hooks", closure)
-        _C.end_step()
+        if own_hooks:
+            self._run_hooks("_post_hooks", closure)
+        if not _stepping:
+            _C.end_step()
         if left:
             for group, fused in zip(self.param_groups, was_fused):
                 group["fused"] = fused

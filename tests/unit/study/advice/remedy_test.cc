@@ -42,7 +42,7 @@ TEST_CASE("Words in strings and comments change nothing and stay as they are") {
   CHECK(after("keep-numbers", "# kept.append(out)\ns = '''\nkept.append(out)\n'''\n").empty());
   CHECK(after("fused-optimizer", "s = 'torch.optim.Adam(p)'\n").empty());
   CHECK(after("no-grad", "# loss.backward()\nprint('no_grad')\nout = model(x)\n") ==
-        "torch.set_grad_enabled(False)\n# loss.backward()\nprint('no_grad')\nout = model(x)\n");
+        "# loss.backward()\nprint('no_grad')\nwith torch.inference_mode():\n    out = model(x)\n");
   CHECK(after("no-grad", "out = model(x)\nout . backward ()\n").empty());
 }
 

@@ -182,8 +182,97 @@ TEST_CASE("A function that evaluates keeps no graph; one that trains does") {
               "def fit(net):\n    net(x).backward()\n    net.eval()\n") ==
         "import torch\n@torch.no_grad()\ndef test(net):\n    net.eval()\n    return net(x)\n"
         "def fit(net):\n    net(x).backward()\n    net.eval()\n");
-  CHECK(after("no-grad", "import torch\nprint(net(x))\n") ==
-        "import torch\ntorch.set_grad_enabled(False)\nprint(net(x))\n");
+}
+
+TEST_CASE("A program without gradients runs its models in inference mode") {
+  CHECK(after("no-grad",
+              "import torch\n"
+              "from net import Net\n"
+              "net = Net().cuda().eval()\n"
+              "sizes = [1, 2]\n"
+              "for n in sizes:\n"
+              "    print(net(torch.zeros(n)))\n"
+              "print('done')\n") ==
+        "import torch\n"
+        "from net import Net\n"
+        "net = Net().cuda().eval()\n"
+        "sizes = [1, 2]\n"
+        "with torch.inference_mode():\n"
+        "    for n in sizes:\n"
+        "        print(net(torch.zeros(n)))\n"
+        "print('done')\n");
+  // All that the program does is one function: it is decorated, not what it calls.
+  CHECK(after("no-grad",
+              "import torch\n"
+              "def answer(net, x):\n"
+              "    return net(x)\n"
+              "def main():\n"
+              "    net = Net()\n"
+              "    answer(net, torch.zeros(4))\n"
+              "if __name__ == '__main__':\n"
+              "    main()\n") ==
+        "import torch\n"
+        "def answer(net, x):\n"
+        "    return net(x)\n"
+        "@torch.inference_mode()\n"
+        "def main():\n"
+        "    net = Net()\n"
+        "    answer(net, torch.zeros(4))\n"
+        "if __name__ == '__main__':\n"
+        "    main()\n");
+  // From the first line that runs a model to the last; a model by its method, too.
+  CHECK(after("no-grad",
+              "from vae import Vae\n"
+              "vae = Vae()\n"
+              "vae.eval()\n"
+              "x = picture()\n"
+              "code = vae.encode(x)\n"
+              "print(code.shape)\n"
+              "y = vae.decode(code)\n"
+              "save(y)\n") ==
+        "from vae import Vae\n"
+        "import torch\n"
+        "vae = Vae()\n"
+        "vae.eval()\n"
+        "x = picture()\n"
+        "with torch.inference_mode():\n"
+        "    code = vae.encode(x)\n"
+        "    print(code.shape)\n"
+        "    y = vae.decode(code)\n"
+        "save(y)\n");
+  // Where no call looks like one of a model: all behind the definitions.
+  CHECK(after("no-grad", "import torch\nx = torch.nn.Linear(2, 2)\ny = x.weight @ x.weight\n") ==
+        "import torch\nwith torch.inference_mode():\n    x = torch.nn.Linear(2, 2)\n"
+        "    y = x.weight @ x.weight\n");
+}
+
+TEST_CASE("Weights in bfloat16 take inputs of that type, where they must") {
+  const std::string text =
+      "import torch\n"
+      "net = Net()\n"
+      "opt = torch.optim.SGD(net.parameters(), lr=1)\n"
+      "for x, y in loader:\n"
+      "    loss = f(net(x + 1, y[0], mask=None), y)\n"
+      "    loss.backward()\n";
+  CHECK(after("bf16", text, 1).find("net = Net()\nnet.to(torch.bfloat16)\n") != std::string::npos);
+  CHECK(after("bf16", text, 1).find("net(x + 1, y[0], mask=None)") != std::string::npos);
+  CHECK(after("bf16", text, 2)
+            .find("net((x + 1).to(torch.bfloat16), y[0].to(torch.bfloat16), mask=None), y)") !=
+        std::string::npos);
+  CHECK(after("bf16", text, 3).find("y[0].to(torch.bfloat16), mask=None).float(), y)") !=
+        std::string::npos);
+  CHECK(find_remedy("bf16")->kind == Levels::kWays);
+}
+
+TEST_CASE("What a library's trainer is given is the model, not the trainer") {
+  const std::string edited = after("low-rank",
+                                   "from transformers import Trainer\n"
+                                   "from net import Net\n"
+                                   "net = Net()\n"
+                                   "trainer = Trainer(model=net, args=args)\n"
+                                   "trainer.train()\n");
+  CHECK(edited.find("net = Net()\nlearn_low_rank(net)\ntrainer = Trainer(") != std::string::npos);
+  CHECK(edited.find("learn_low_rank(trainer)") == std::string::npos);
 }
 
 TEST_CASE("A smaller batch is at least one") {
