@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "sim/ops/batch_norm_kernels.h"
 #include "sim/ops/cudnn.h"
 #include "sim/ops/families.h"
 #include "sim/ops/kernels.h"
@@ -16,48 +17,9 @@
 
 namespace tidemark::ops {
 
+using namespace batch_norm_kernels;
+
 namespace {
-
-enum class Layout : std::uint8_t { kContiguous, kChannelsLast, kGeneral };
-
-/// Source: at::native::batch_norm_choose_impl.
-Layout layout_of(const Tensor& x) {
-  if (x.is_contiguous()) return x.stride(1) == 1 ? Layout::kChannelsLast : Layout::kContiguous;
-  return x.is_contiguous(MemoryFormat::kChannelsLast) ? Layout::kChannelsLast : Layout::kGeneral;
-}
-bool channels_last_kernels(const Tensor& x) {
-  return x.is_contiguous(MemoryFormat::kChannelsLast) ||
-         x.is_contiguous(MemoryFormat::kChannelsLast3d) || (x.is_contiguous() && x.stride(1) == 1);
-}
-
-std::int64_t floor_power_of_two(std::int64_t x) {
-  std::int64_t p = 1;
-  while (p * 2 <= x) p *= 2;
-  return p;
-}
-
-/// Column sums over blocks of rows: where the rows need several blocks their parts meet in memory.
-/// Source: at::native::flexible_launch_configs with a cooperative grid.
-struct Staging {
-  Tensor data;
-  Tensor semaphores;
-  Staging(Context& c, const Tensor& x, std::int64_t values_per_row) {
-    constexpr std::int64_t kPerThread = 16;
-    constexpr std::int64_t kMaxBlock = 512;
-    const std::int64_t columns = x.size(1);
-    const std::int64_t rows = x.numel() / std::max<std::int64_t>(columns, 1);
-    std::int64_t width = std::min<std::int64_t>(floor_power_of_two(columns), 32);
-    const std::int64_t height =
-        std::min(floor_power_of_two(ceil_div(rows, kPerThread)), kMaxBlock / width);
-    if (width * height != kMaxBlock) {
-      width = std::min(floor_power_of_two(columns), kMaxBlock / height);
-    }
-    const std::int64_t grid_y = std::min<std::int64_t>(ceil_div(rows, height * kPerThread), 128);
-    if (grid_y < 8) return;
-    data = c.empty({values_per_row * columns * grid_y}, accumulate_type(x.dtype()), x.device());
-    semaphores = c.empty({ceil_div(columns, width)}, ScalarType::kInt32, x.device());
-  }
-};
 
 bool use_cudnn(const Context& c, const Tensor& input, const Tensor& weight, const Tensor& bias,
                const Tensor& running_mean, const Tensor& running_var, bool training) {
@@ -70,66 +32,6 @@ bool use_cudnn(const Context& c, const Tensor& input, const Tensor& weight, cons
   return (both || (neither && training)) && input.dim() >= 3 &&
          input.size(0) <= (training ? 880801 : 65535) &&
          input.numel() < std::numeric_limits<std::int32_t>::max();
-}
-
-struct Gradients {
-  Tensor input;
-  Tensor weight;
-  Tensor bias;
-};
-
-/// What native_batch_norm_backward reads: the saved tensors by meaning.
-struct NativeArguments {
-  const Tensor& grad;
-  const Tensor& input;
-  const Tensor& weight;
-  const Tensor& save_mean;  ///< undefined or empty: the running statistics serve
-  const Tensor& save_invstd;
-  bool training;
-};
-
-/// Source: at::native::batch_norm_backward_reduce_cuda.
-Gradients reduce_gradients(Context& c, const NativeArguments& a, bool want_input, bool want_weight,
-                           bool want_bias, Tensor& sum_dy, Tensor& sum_dy_xmu) {
-  Gradients g;
-  const bool in_last = channels_last_kernels(a.grad) && channels_last_kernels(a.input);
-  const Dims channels{a.input.size(1)};
-  const ScalarType acc = accumulate_type(a.input.dtype());
-  const ScalarType parameter = a.weight.defined() ? a.weight.dtype() : acc;
-  if (want_input || in_last) {
-    sum_dy = c.empty(channels, acc, a.input.device());
-    sum_dy_xmu = c.empty(channels, acc, a.input.device());
-  }
-  // The kernels of these layouts make both gradients, wanted or not.
-  const bool both = in_last && a.weight.defined();
-  if (want_weight || both) g.weight = c.empty(channels, parameter, a.input.device());
-  if (want_bias || both) g.bias = c.empty(channels, parameter, a.input.device());
-  if (in_last) {
-    const Staging staging(c, a.input, 2);
-  } else {
-    const Tensor input = reshape_kernel(c, a.input, {a.input.size(0), a.input.size(1), -1});
-    const Tensor grad = reshape_kernel(c, a.grad, input.sizes());
-  }
-  return g;
-}
-
-/// Gradient of the input once the sums are there. Source: batch_norm_elementwise_backward_train and
-/// _eval.
-Tensor elementwise_gradient(Context& c, const NativeArguments& a) {
-  if (!a.training) return c.empty(a.input.sizes(), a.grad.dtype(), a.grad.device());
-  const Layout input = layout_of(a.input);
-  if (input == layout_of(a.grad) && input == Layout::kContiguous) {
-    return c.empty_in(a.input.sizes(), a.input.suggest_memory_format(), a.input.dtype(),
-                      a.input.device());
-  }
-  if (input == layout_of(a.grad) && input == Layout::kChannelsLast) {
-    return c.empty_in(a.input.sizes(), a.input.suggest_memory_format(), a.input.dtype(),
-                      a.input.device());
-  }
-  Tensor one;
-  if (!a.weight.defined()) one = c.empty({}, accumulate_type(a.input.dtype()), a.input.device());
-  return c.empty_in(a.input.sizes(), a.input.suggest_memory_format(), a.input.dtype(),
-                    a.input.device());
 }
 
 /// Source: at::native::batch_norm_backward_cuda.
@@ -383,6 +285,37 @@ std::span<const OpDef> batch_norm_ops() {
          return instance_norm(a.context(), a.tensor(0), a.optional_tensor(3), a.optional_tensor(4),
                               a.optional_tensor(1), a.optional_tensor(2), a.flag(5), a.number(6),
                               a.number(7));
+       },
+       kBatchNormOpsSource},
+      {"batch_norm_stats(Tensor input, number eps)", "torch",
+       [](Arguments& a) { return OpResult::tuple(stats(a.context(), a.tensor(0))); },
+       kBatchNormOpsSource},
+      {"batch_norm_gather_stats_with_counts(Tensor input, Tensor mean, Tensor invstd, Tensor? "
+       "running_mean, Tensor? running_var, number momentum, number eps, Tensor counts)",
+       "torch",
+       [](Arguments& a) { return OpResult::tuple(gathered_stats(a.context(), a.tensor(0))); },
+       kBatchNormOpsSource},
+      {"batch_norm_elemt(Tensor input, Tensor? weight, Tensor? bias, Tensor mean, Tensor invstd, "
+       "number eps)",
+       "torch", [](Arguments& a) -> OpResult { return normalised(a.context(), a.tensor(0)); },
+       kBatchNormOpsSource},
+      {"batch_norm_backward_reduce(Tensor grad_out, Tensor input, Tensor mean, Tensor invstd, "
+       "Tensor? weight, bool input_g, bool weight_g, bool bias_g)",
+       "torch",
+       [](Arguments& a) {
+         const Tensor weight = a.optional_tensor(4);
+         return OpResult::tuple(backward_sums(
+             a.context(), {a.tensor(0), a.tensor(1), weight, a.tensor(2), a.tensor(3), true},
+             a.flag(5), a.flag(6), a.flag(7)));
+       },
+       kBatchNormOpsSource},
+      {"batch_norm_backward_elemt(Tensor grad_out, Tensor input, Tensor mean, Tensor invstd, "
+       "Tensor? weight, Tensor sum_dy, Tensor sum_dy_xmu, Tensor count)",
+       "torch",
+       [](Arguments& a) -> OpResult {
+         const Tensor weight = a.optional_tensor(4);
+         return input_gradient(a.context(),
+                               {a.tensor(0), a.tensor(1), weight, a.tensor(2), a.tensor(3), true});
        },
        kBatchNormOpsSource},
   };

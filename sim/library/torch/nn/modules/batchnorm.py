@@ -1,8 +1,8 @@
-import _tidemark
 import torch
 import torch._C as _C
 import torch.nn.functional as F
 from torch.nn import Parameter
+from torch.nn.modules._functions import SyncBatchNorm as sync_batch_norm
 from torch.nn.modules.lazy import _LazyNorm
 from torch.nn.modules.module import Module
 
@@ -91,16 +91,42 @@ class BatchNorm3d(_BatchNorm):
 class SyncBatchNorm(_BatchNorm):
     ranks, expected = (2, 3, 4, 5), "at least 2D"
 
+    def __init__(
+        self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, process_group=None,
+        device=None, dtype=None,
+    ):
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+        self.process_group = process_group
+
     def forward(self, input):
-        if self.training and torch.distributed.is_initialized() and torch.distributed.get_world_size() > 1:
-            _tidemark.note("SyncBatchNorm is run as BatchNorm: what its ranks exchange of each layer is not counted")
-        return super().forward(input)
+        bn_training = self.training or (self.running_mean is None and self.running_var is None)
+        world_size = 1
+        if bn_training and self.training and torch.distributed.is_initialized():
+            if not input.is_cuda:
+                raise ValueError("SyncBatchNorm expected input tensor to be on GPU or XPU or privateuseone")
+            process_group = self.process_group or torch.distributed.group.WORLD
+            world_size = torch.distributed.get_world_size(process_group)
+        if world_size == 1:
+            return super().forward(input)
+        self._check_input_dim(input)
+        if input.size(1) == 0:
+            raise ValueError("SyncBatchNorm number of input channels should be non-zero")
+        if self.track_running_stats:
+            self.num_batches_tracked.add_(1)
+        return sync_batch_norm.apply(
+            input, self.weight, self.bias,
+            self.running_mean if self.track_running_stats else None,
+            self.running_var if self.track_running_stats else None,
+            self.eps, 0.0 if self.momentum is None else self.momentum, process_group, world_size,
+        )
 
     @classmethod
     def convert_sync_batchnorm(cls, module, process_group=None):
         out = module
         if isinstance(module, _BatchNorm):
-            out = cls(module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats)
+            out = cls(
+                module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats, process_group
+            )
             for name in ("weight", "bias", "running_mean", "running_var", "num_batches_tracked", "training"):
                 setattr(out, name, getattr(module, name))
         for name, child in module.named_children():
