@@ -124,9 +124,8 @@ class SyncBatchNorm(_BatchNorm):
     def convert_sync_batchnorm(cls, module, process_group=None):
         out = module
         if isinstance(module, _BatchNorm):
-            out = cls(
-                module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats, process_group
-            )
+            settings = module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats
+            out = cls(*settings, process_group)
             for name in ("weight", "bias", "running_mean", "running_var", "num_batches_tracked", "training"):
                 setattr(out, name, getattr(module, name))
         for name, child in module.named_children():
