@@ -1,6 +1,7 @@
 """Functions with a backward of their own that modules use."""
 
 import torch
+import torch._C as _C
 import torch.distributed as dist
 from torch.autograd.function import Function
 
@@ -30,13 +31,19 @@ class SyncBatchNorm(Function):
             combined = torch.cat([mean, invstd, count], dim=0)
         else:
             combined = torch.zeros(2 * num_channels + 1, dtype=input.dtype, device=input.device)
-        combined_size = combined.numel()
-        combined_flat = torch.empty(1, combined_size * world_size, dtype=combined.dtype, device=combined.device)
-        dist.all_gather_into_tensor(combined_flat, combined, process_group, async_op=False)
-        combined = torch.reshape(combined_flat, (world_size, combined_size))
+        if process_group._get_backend_name() != "gloo":
+            combined_size = combined.numel()
+            combined_flat = torch.empty(1, combined_size * world_size, dtype=combined.dtype, device=combined.device)
+            dist.all_gather_into_tensor(combined_flat, combined, process_group, async_op=False)
+            combined = torch.reshape(combined_flat, (world_size, combined_size))
+        else:  # the list takes `combined` into a cell: it goes after the other locals
+            combined_list = [torch.empty_like(combined) for _ in range(world_size)]
+            dist.all_gather(combined_list, combined, process_group, async_op=False)
+            combined = torch.stack(combined_list, dim=0)
         mean_all, invstd_all, count_all = torch.split(combined, num_channels, dim=1)
         if not torch.cuda.is_current_stream_capturing():  # ranks without elements do not count
             mask = count_all.squeeze(-1) >= 1
+            _C.fill_constant(mask, 1.0)  # all are taken to have some
             count_all = count_all[mask]
             mean_all = mean_all[mask]
             invstd_all = invstd_all[mask]
