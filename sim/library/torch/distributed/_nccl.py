@@ -148,6 +148,9 @@ class ProcessGroup:
     def group_size(self):
         return self._size
 
+    def _get_backend_name(self):
+        return self._backend
+
     def _get_backend(self, device):
         return self
 
