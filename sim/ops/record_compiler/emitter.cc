@@ -26,13 +26,13 @@ Value number_constant(double number) {
 Value unknown_number() { return {Value::Kind::kNumber, "kUnknown", {}, false}; }
 Value other_value(std::string code) { return {Value::Kind::kOther, std::move(code)}; }
 
-struct Sign {
+struct CallSign {
   std::string_view call;
   std::string_view sign;
 };
-constexpr std::array<Sign, 6> kComparisons{
+constexpr std::array<CallSign, 6> kComparisonSigns{
     {{"eq", "=="}, {"ne", "!="}, {"lt", "<"}, {"le", "<="}, {"gt", ">"}, {"ge", ">="}}};
-constexpr std::array<Sign, 3> kArithmetic{{{"sub", "-"}, {"mul", "*"}, {"div", "/"}}};
+constexpr std::array<CallSign, 3> kArithmeticSigns{{{"sub", "-"}, {"mul", "*"}, {"div", "/"}}};
 
 /// Functions that `Steps` has besides the operators with records, and how many arguments they take.
 struct Primitive {
@@ -229,7 +229,7 @@ Value Emitter::list(const Expression& list, const Scope& scope) {
 }
 
 Value Emitter::of_numbers(const Expression& call, const std::vector<Value>& values) {
-  for (const Sign& each : kComparisons) {
+  for (const CallSign& each : kComparisonSigns) {
     if (each.call == call.text) {
       if (!values[0].is_known || !values[1].is_known)
         fail(call, "expected a number of the operator's compared with another");
@@ -249,7 +249,7 @@ Value Emitter::of_numbers(const Expression& call, const std::vector<Value>& valu
   if (!is_known) return unknown_number();
   if (call.text == "add")
     return number_value(fmt::format("({} + {})", values[0].code, values[1].code));
-  for (const Sign& each : kArithmetic) {
+  for (const CallSign& each : kArithmeticSigns) {
     if (each.call == call.text)
       return number_value(fmt::format("({} {} {})", values[0].code, each.sign, values[1].code));
   }
@@ -262,9 +262,9 @@ Value Emitter::choice(const Expression& choice, const Scope& scope) {
   const Expression& condition = choice.parts[2];
   if (condition.kind == Expression::Kind::kCall && condition.parts.size() == 2) {
     const auto* const sign =
-        std::find_if(kComparisons.begin(), kComparisons.end(),
-                     [&](const Sign& each) { return each.call == condition.text; });
-    if (sign != kComparisons.end()) {  // settled now?
+        std::find_if(kComparisonSigns.begin(), kComparisonSigns.end(),
+                     [&](const CallSign& each) { return each.call == condition.text; });
+    if (sign != kComparisonSigns.end()) {  // settled now?
       const Value x = value(condition.parts[0], scope);
       const Value y = value(condition.parts[1], scope);
       if (x.constant && y.constant)

@@ -258,8 +258,8 @@ void read_function(const Entry& entry, Records& into) {
 std::vector<std::size_t> Record::tensors() const {
   std::vector<std::size_t> out;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const auto kind = parameters[i].kind;
-    if (kind == Parameter::Kind::kTensor || kind == Parameter::Kind::kOperand) out.push_back(i);
+    const auto of = parameters[i].kind;
+    if (of == Parameter::Kind::kTensor || of == Parameter::Kind::kOperand) out.push_back(i);
   }
   return out;
 }

@@ -216,13 +216,13 @@ class Writer {
         throw InputError(Problem{e.at, {}, fmt::format("'{}' is not known here", e.text), {}});
       return at == names.begin() ? "x" : "y";
     }
-    struct Sign {
+    struct Spelled {
       std::string_view call;
       std::string_view sign;
     };
-    static constexpr Sign kSigns[] = {{"add", "+"}, {"sub", "-"}, {"mul", "*"}, {"div", "/"},
-                                      {"eq", "=="}, {"ne", "!="}, {"lt", "<"},  {"le", "<="},
-                                      {"gt", ">"},  {"ge", ">="}};
+    static constexpr Spelled kSigns[] = {{"add", "+"}, {"sub", "-"}, {"mul", "*"}, {"div", "/"},
+                                         {"eq", "=="}, {"ne", "!="}, {"lt", "<"},  {"le", "<="},
+                                         {"gt", ">"},  {"ge", ">="}};
     for (std::size_t i = 0; i < std::size(kSigns); ++i) {
       if (kSigns[i].call != e.text) continue;
       const std::string both = fmt::format("({} {} {})", part(0), kSigns[i].sign, part(1));

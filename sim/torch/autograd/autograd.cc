@@ -359,6 +359,8 @@ class BackwardPass final : public RunningPass {
     return std::binary_search(behind_.begin(), behind_.end(), &node);
   }
 
+  [[nodiscard]] bool reaches_all() const override { return options_.inputs.empty(); }
+
   TensorList run(TensorList gradients) {
     start(std::move(gradients));
     while (!ready_.empty()) run_task(*take_ready());

@@ -57,6 +57,8 @@ class RunningPass {
   /// Whether it runs this node, has run it, or takes a gradient there. Source: torch's
   /// _will_engine_execute_node. Cost: the first call looks at all nodes behind the roots.
   [[nodiscard]] virtual bool runs(const ops::Node& node) = 0;
+  /// Whether all leaves are reached: nobody named the inputs whose gradients are wanted.
+  [[nodiscard]] virtual bool reaches_all() const = 0;
   std::int64_t number = 0;  ///< given by whoever asks first
 
  protected:

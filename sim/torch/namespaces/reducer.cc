@@ -120,6 +120,10 @@ void fill_reducer(Session& session, lang::Module& module) {
         if (pass->number == 0) pass->number = ++*passes;
         return Value::integer(pass->number);
       });
+  add("_is_checkpoint_valid()", [s](Interp&, Arguments&) {
+    RunningPass* pass = running_pass(s->c.thread());
+    return Value::boolean(pass == nullptr || pass->reaches_all());
+  });
   add("_will_engine_execute_node(node)", [s](Interp& in, Arguments& a) {
     const auto* node = a[0].as<GradNodeObject>();
     if (node == nullptr) in.type_error("_will_engine_execute_node expects an grad_fn");

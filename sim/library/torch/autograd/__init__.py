@@ -71,6 +71,10 @@ def grad(
     return gradients
 
 
+def _is_checkpoint_valid():
+    return _C._is_checkpoint_valid()
+
+
 def _profiler_enabled():
     return False
 

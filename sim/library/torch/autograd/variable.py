@@ -7,7 +7,7 @@ class ImperativeEngine:
         _C.queue_callback(callback)
 
     def is_checkpoint_valid(self):
-        return True
+        return _C._is_checkpoint_valid()
 
 
 class VariableMeta(type):

@@ -36,6 +36,12 @@ class _Reentrant(Function):
 
     @staticmethod
     def backward(ctx, *args):
+        if not torch.autograd._is_checkpoint_valid():
+            raise RuntimeError(
+                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
+                "parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or call "
+                ".backward() without passing the `inputs` argument."
+            )
         inputs = list(ctx.inputs)
         tensors = ctx.saved_tensors
         for i, index in enumerate(ctx.tensor_indices):
