@@ -111,8 +111,7 @@ Tensor cudnn_batch_norm(Context& c, const Tensor& given, const Tensor& weight, c
       return;
     }
     // cuDNN writes over what it kept: a pass that leaves the graph works on a copy.
-    const Tensor reserve =
-        b.c.thread().retains_graph ? clone(b.c, b.saved[6]) : std::move(b.saved[6]);
+    const Tensor kept = b.c.thread().retains_graph ? clone(b.c, b.saved[6]) : std::move(b.saved[6]);
     const Tensor grad = contiguous_kernel(b.c, b.grad(), x.suggest_memory_format());
     Gradients g;
     g.input = b.c.empty_in(x.sizes(), x.suggest_memory_format(), x.dtype(), x.device());
