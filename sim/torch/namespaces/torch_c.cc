@@ -488,7 +488,7 @@ void add_events(Session& session, lang::Module& module) {
     return a[0];
   });
   add("keep_optimizer_state(state)", [](Interp&, Arguments& a) {
-    a.object<lang::Dict>(0, "dict");
+    (void)a.object<lang::Dict>(0, "dict");
     keep_as_optimizer_state(a[0], 8);
     return Value::none();
   });
