@@ -202,6 +202,22 @@ class Assumptions(unittest.TestCase):
         self.assertIn("--assume s.py:3=NUMBER", text)
         self.assertEqual(self.run_script(body, "--assume", "s.py:3=7")["printed"], "torch.Size([7])\n")
 
+    def test_what_is_looked_up_by_a_value_that_nobody_knows_is_not_known_either(self):
+        report = self.run_script("n = int(x.argmax())\nletters, sizes = {0: 'a', 1: 'b'}, [1, 2]\n"
+                                 "print(''.join([letters[n]] * 2), sizes[n], '%d of %d' % (x.argmax(), 4))\n")
+        self.assertEqual(report["printed"], "?? ? ? of 4\n")
+        self.assertEqual([(n["line"], n["text"]) for n in report["notes"]],
+                         [(5, "what is looked up here by a value that is not known is not known either")] * 2)
+        refused = self.run_script("print({0: x, 1: x}[int(x.argmax())])\n")
+        self.assertIn("a key depends on a value that is not known, read at s.py:3", refused)
+
+    def test_weights_that_are_not_downloaded_fit_the_model_that_loads_them(self):
+        report = self.run_script("weights = torch.hub.load_state_dict_from_url('https://host/net.pth')\n"
+                                 "net = torch.nn.Linear(3, 2)\nprint(net.load_state_dict(weights), len(weights))\n")
+        self.assertEqual(report["printed"].splitlines()[0], "<All keys matched successfully> 2")
+        self.assertIn("weights are not downloaded: https://host/net.pth is taken to fit the model that loads it",
+                      [n["text"] for n in report["notes"]])
+
     def test_a_slice_whose_bound_is_not_known_leaves_nothing_out_and_says_so(self):
         for body in ("print(x[:(x > 0).sum()].shape)\n", "n = (x > 0).sum().item()\nprint(x[n:].shape)\n"):
             report = self.run_script(body)

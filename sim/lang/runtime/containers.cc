@@ -341,8 +341,7 @@ Value Interp::builtin_get_item(const Value& container, const Value& key) {
         const Value keep = container;
         if (const Slice* slice = key.as<Slice>()) return list(sliced(*this, items, *slice));
         if (const auto* unknown = key.as<Unknown>()) {
-          Value found = one_of(*this, *unknown, items);
-          if (!found.empty()) return found;
+          if (Value one = one_of(*this, *unknown, container); !one.empty()) return one;
         }
         const std::int64_t i = index_of(*this, key, "list");
         return items[checked_index(i, items.size(), "list")];
@@ -369,13 +368,7 @@ Value Interp::builtin_get_item(const Value& container, const Value& key) {
         const Value keep = container;
         auto& dict = *static_cast<Dict*>(object);
         if (const auto* unknown = key.as<Unknown>()) {
-          std::vector<Value> items;
-          items.reserve(dict.table.size());
-          for (const ValueTable::Entry& entry : dict.table.entries()) {
-            if (!entry.key.empty()) items.push_back(entry.value);
-          }
-          Value found = one_of(*this, *unknown, items);
-          if (!found.empty()) return found;
+          if (Value one = one_of(*this, *unknown, container); !one.empty()) return one;
         }
         if (const Value* found = dict.table.find(*this, key)) return *found;
         if (!dict.default_factory.empty() && !dict.default_factory.is_none()) {

@@ -282,7 +282,15 @@ Value Unknown::deep_copy(Interp& /*interp*/, DeepCopies& /*copies*/) {
   return Value(Ref<Instance>(this));
 }
 
-Value one_of(Interp& interp, const Unknown& which, const std::vector<Value>& items) {
+Value one_of(Interp& interp, const Unknown& which, const Value& container) {
+  std::vector<Value> items;
+  if (const auto* dict = container.as<Dict>()) {
+    for (const ValueTable::Entry& entry : dict->table.entries()) {
+      if (!entry.key.empty()) items.push_back(entry.value);
+    }
+  } else if (const auto* list = container.as<List>()) {
+    items = list->items;
+  }
   if (items.empty()) return {};
   bool texts = true;
   bool integers = true;

@@ -125,8 +125,9 @@ class Unknown final : public Instance {
   const Type kind_;
 };
 
-/// One of `items`, nobody knows which: of numbers one that is not known, of texts "?", as it
-/// prints; told. Empty: of other things. Cost: linear in the items.
-Value one_of(Interp& interp, const Unknown& which, const std::vector<Value>& items);
+/// One of what a list or a dict holds, nobody knows which: of numbers one that is not known, of
+/// texts
+/// "?", as it prints; told. Empty: of other things. Cost: linear in what it holds.
+Value one_of(Interp& interp, const Unknown& which, const Value& container);
 
 }  // namespace tidemark::lang
