@@ -3,6 +3,7 @@
 
     ranks_test.py PATH/TO/tidemark
 """
+import csv
 import json
 import os
 import pathlib
@@ -113,6 +114,31 @@ for call in (lambda: dist.all_reduce(gaps()), lambda: dist.broadcast(gaps(), 0),
 """, encoding="utf-8")
         done = self.tidemark("run", "gaps.py", "--device", "h100", "--world", "2", "--rank", "0")
         self.assertEqual(done.stdout.splitlines()[:14], ["Tensors must be contiguous"] * 9 + ["taken"] * 5)
+
+    def test_ranks_exchange_their_statistics_where_batch_norm_is_synchronised(self):
+        """The sizes are those of the real PyTorch 2.11, but for the counts, which are not computed there."""
+        (self.folder / "train.py").write_text(
+            "import torch, torch.nn as nn, torch.distributed as dist\n"
+            "dist.init_process_group('nccl')\n"
+            "torch.cuda.set_device(dist.get_rank())\n"
+            "layer = nn.SyncBatchNorm.convert_sync_batchnorm(nn.BatchNorm2d(16)).cuda()\n"
+            "layer(torch.randn(8, 16, 32, 32, device='cuda', requires_grad=True)).sum().backward()\n",
+            encoding="utf-8",
+        )
+        self.run_script("--world", "2", "--rank", "0", "--events", "events.csv")
+        with open(self.folder / "events.csv", encoding="utf-8", newline="") as file:
+            rows = [row for row in csv.DictReader(file) if row["action"] == "alloc"]
+        found = [(row["op"].split(": ")[-1], int(row["bytes"])) for row in rows if "batch_norm" in row["op"]]
+        elements = 8 * 16 * 32 * 32 * 4
+        self.assertEqual(
+            found,
+            [("batch_norm_stats", 64)] * 2
+            + [("batch_norm_gather_stats_with_counts", 64)] * 2
+            + [("batch_norm_elemt", elements)]
+            + [("batch_norm_backward_reduce", 64)] * 4
+            + [("batch_norm_backward_elemt", elements)],
+        )
+        self.assertIn(2 * (2 * 16 + 1) * 4, [int(row["bytes"]) for row in rows])  # both ranks' means, deviations and counts
 
     def test_every_command_on_scenarios_takes_the_job(self):
         (self.folder / "s.yaml").write_text("schema_version: 1\ndevice: h100\nscript: train.py\nranks: {world: 4, rank: all}\n", encoding="utf-8")

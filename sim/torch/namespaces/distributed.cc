@@ -280,6 +280,10 @@ void fill_distributed(Session& session, lang::Module& module) {
     const bool is_known = tensor->storage && tensor->storage->known();
     return is_known ? lang::pinned(in, a[0]) : lang::shown(a[0]);
   });
+  add("knows_numbers(tensor)", [](Interp&, Arguments& a) {
+    const Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
+    return Value::boolean(tensor->storage && tensor->storage->known());
+  });
   add("in_backward()", [s](Interp&, Arguments&) {
     return Value::boolean(s->c.thread().final_callbacks != nullptr);
   });

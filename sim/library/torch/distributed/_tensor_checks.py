@@ -1,6 +1,8 @@
 """What NCCL's collectives refuse of their tensors. Source: docs/rules/distributed.md."""
 
+import _tidemark
 import torch
+import torch._C as _C
 
 
 def require_contiguous(group, tensors):
@@ -14,3 +16,12 @@ def _is_dense(tensor):
         return True
     formats = {4: torch.channels_last, 5: torch.channels_last_3d}
     return tensor.dim() in formats and tensor.is_contiguous(memory_format=formats[tensor.dim()])
+
+
+def checked(group, tensors, source=None):
+    """The group, once its collective may write into the tensors. One process is run: numbers that come from other
+    ranks are not there, which is told where this rank's own stay. `source`: the rank of the group that sends them."""
+    require_contiguous(group, tensors)
+    if any([_C.knows_numbers(each) for each in tensors]) and (source is None or group.rank() != source):
+        _tidemark.note_of_user("numbers that other ranks send are not known: they are taken to be this rank's own")
+    return group

@@ -3,7 +3,7 @@ import torch
 import torch._C as _C
 from contextlib import contextmanager
 from torch.distributed._nccl import ProcessGroup, Ranks, Work
-from torch.distributed._tensor_checks import require_contiguous
+from torch.distributed._tensor_checks import checked, require_contiguous
 from torch.distributed.rendezvous import _job
 
 # One rank of the job runs. What the others do decides over values, never over this one's memory.
@@ -388,9 +388,8 @@ def _is_outside(group, name):
     return False
 
 
-def _run(group, inputs, outputs, async_op, dense=()):
-    group = _group(group)
-    require_contiguous(group, dense)
+def _run(group, inputs, outputs, async_op, dense=(), source=None):
+    group = checked(_group(group), dense, source)
     return group._run(inputs, outputs, _is_asynchronous(group, async_op))
 
 
@@ -413,8 +412,7 @@ def all_reduce_coalesced(tensors, op=ReduceOp.SUM, group=None, async_op=False):
 def broadcast(tensor, src=None, group=None, async_op=False, group_src=None):
     if _is_outside(group, "broadcast"):
         return None
-    _index_in(_group(group), src, group_src)
-    return _run(group, [tensor], [tensor], async_op, [tensor])
+    return _run(group, [tensor], [tensor], async_op, [tensor], _index_in(_group(group), src, group_src))
 
 
 @_exception_logger
