@@ -46,7 +46,7 @@ class _Reentrant(Function):
         tensors = ctx.saved_tensors
         for i, index in enumerate(ctx.tensor_indices):
             inputs[index] = tensors[i]
-        detached_inputs = _detached(tuple(inputs))
+        detached_inputs = detach_variable(tuple(inputs))
         with torch.enable_grad(), ctx.settings.restored():
             outputs = ctx.run_function(*detached_inputs)
         if isinstance(outputs, torch.Tensor):
@@ -63,7 +63,7 @@ class _Reentrant(Function):
         return (None, None) + grads
 
 
-def _detached(inputs):
+def detach_variable(inputs):
     out = []
     for inp in inputs:
         if not isinstance(inp, torch.Tensor):
