@@ -19,12 +19,23 @@ def freeze_support():
     pass
 
 
+_chosen = []  # the method that the program has set
+
+
 def set_start_method(method, force=False):
-    pass
+    if _chosen and not force:
+        raise RuntimeError("context has already been set")
+    if method is not None and method not in get_all_start_methods():
+        raise ValueError(f"cannot find context for {method!r}")
+    _chosen[:] = [] if method is None else [method]
 
 
 def get_start_method(allow_none=False):
-    return "fork"
+    if not _chosen:
+        if allow_none:
+            return None
+        _chosen.append("fork")
+    return _chosen[0]
 
 
 def get_all_start_methods():

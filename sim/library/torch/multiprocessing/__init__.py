@@ -1,4 +1,5 @@
 import _tidemark
+from multiprocessing import get_all_start_methods, get_start_method, set_start_method
 from torch.multiprocessing.spawn import spawn
 
 Process, Queue, Event, Lock, Manager, Pool, Value, Array, SimpleQueue = [
@@ -16,18 +17,6 @@ class ProcessRaisedException(Exception):
 
 class ProcessExitedException(Exception):
     pass
-
-
-def set_start_method(method, force=False):
-    pass
-
-
-def get_start_method(allow_none=False):
-    return "fork"
-
-
-def get_all_start_methods():
-    return ["fork", "spawn", "forkserver"]
 
 
 def set_sharing_strategy(new_strategy):
