@@ -23,5 +23,5 @@ def checked(group, tensors, source=None):
     ranks are not there, which is told where this rank's own stay. `source`: the rank of the group that sends them."""
     require_contiguous(group, tensors)
     if any([_C.knows_numbers(each) for each in tensors]) and (source is None or group.rank() != source):
-        _tidemark.note_of_user("numbers that other ranks send are not known: they are taken to be this rank's own")
+        _tidemark.note("numbers that other ranks send are not known: they are taken to be this rank's own")
     return group
