@@ -140,6 +140,20 @@ for call in (lambda: dist.all_reduce(gaps()), lambda: dist.broadcast(gaps(), 0),
         )
         self.assertIn(2 * (2 * 16 + 1) * 4, [int(row["bytes"]) for row in rows])  # both ranks' means, deviations and counts
 
+    def test_numbers_that_other_ranks_send_are_told_to_be_taken(self):
+        (self.folder / "train.py").write_text(
+            "import torch, torch.distributed as dist\n"
+            "dist.init_process_group('nccl')\n"
+            "t = torch.tensor(5 if dist.get_rank() == 0 else -1, device='cuda')\n"
+            "dist.broadcast(t, src=0)\n"
+            "dist.all_reduce(torch.randn(4, device='cuda'))\n",
+            encoding="utf-8",
+        )
+        for rank, lines in (("0", []), ("1", ["4:"])):
+            text = self.tidemark("run", "train.py", "--device", "h100", "--world", "2", "--rank", rank).stdout
+            told = [line.strip() for line in text.splitlines() if "numbers that other ranks send" in line]
+            self.assertEqual([line.removeprefix("train.py:")[:2] for line in told], lines)
+
     def test_every_command_on_scenarios_takes_the_job(self):
         (self.folder / "s.yaml").write_text("schema_version: 1\ndevice: h100\nscript: train.py\nranks: {world: 4, rank: all}\n", encoding="utf-8")
         self.assertIn("rank 3 of 4", self.tidemark("run", "s.yaml").stdout)
