@@ -9,7 +9,7 @@ namespace tidemark::ops {
 // Operators that write into a tensor that is there: torch.cat(tensors, out=out). Nothing is
 // allocated for the result. Element-wise ones: write_into() in pointwise_ops.h.
 
-/// Whether a tensor takes a result of these sizes and this type. Errors: OpError with PyTorch's
+/// Checks that a tensor takes a result of these sizes and this type. Errors: OpError with PyTorch's
 /// words for a type that cannot be cast; NotModelled for other sizes, which PyTorch would resize.
 void check_out(std::string_view name, const Tensor& out, const Dims& sizes, ScalarType type);
 

@@ -171,7 +171,7 @@ void add_module_class(Session& session, lang::Module& torch_c) {
     return Value::none();
   });
   method("register_parameter(self, name, param)", [](Interp& in, Arguments& a) {
-    module_of(a).parameters.set(in.intern(a.text(1)), a[2]);
+    module_of(a).set_parameter(in, in.intern(a.text(1)), a[2]);
     return Value::none();
   });
   method("_set_buffer(self, name, tensor, persistent)", [](Interp& in, Arguments& a) {
@@ -184,7 +184,7 @@ void add_module_class(Session& session, lang::Module& torch_c) {
     return Value::none();
   });
   method("_set_parameter(self, name, value)", [](Interp& in, Arguments& a) {
-    module_of(a).parameters.set(in.intern(a.text(1)), a[2]);
+    module_of(a).set_parameter(in, in.intern(a.text(1)), a[2]);
     return Value::none();
   });
   method("add_module(self, name, module)", [](Interp& in, Arguments& a) {

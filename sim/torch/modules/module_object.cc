@@ -87,6 +87,12 @@ const lang::AttrMap& ModuleObject::parameter_table(Interp& interp) {
   return parameters;
 }
 
+void ModuleObject::set_parameter(Interp& interp, Name name, Value value) {
+  if (!own_parameters_.empty())
+    interp.set_item(own_parameters_, interp.str(std::string(interp.text(name))), value);
+  parameters.set(name, std::move(value));
+}
+
 Value ModuleObject::get_missing_attr(Interp& interp, Name name) {
   if (!own_parameters_.empty()) {
     const Value key = interp.str(std::string(interp.text(name)));
@@ -120,14 +126,16 @@ void ModuleObject::store_attr(Interp& interp, Name name, Value value) {
                    fmt::format("cannot assign {} before Module.__init__() call",
                                is_module ? "module" : "parameters"));
     }
-    lang::AttrMap& home = is_parameter ? parameters : modules;
+    const lang::AttrMap* home = is_parameter ? &parameters : &modules;
     for (lang::AttrMap* table : {&parameters, &buffers, &modules}) {
-      if (table != &home) table->remove(name);
+      if (table != home) table->remove(name);
     }
     attrs().remove(name);
-    if (is_parameter && !own_parameters_.empty())
-      interp.set_item(own_parameters_, interp.str(std::string(interp.text(name))), value);
-    home.set(name, std::move(value));
+    if (is_parameter) {
+      set_parameter(interp, name, std::move(value));
+    } else {
+      modules.set(name, std::move(value));
+    }
     return;
   }
   // torch.nn.Buffer marks a tensor: its assignment registers it.
@@ -148,9 +156,7 @@ void ModuleObject::store_attr(Interp& interp, Name name, Value value) {
                       interp.type_name(value), interp.text(name)));
     }
     (void)found;
-    if (!own_parameters_.empty())
-      interp.set_item(own_parameters_, interp.str(std::string(interp.text(name))), value);
-    parameters.set(name, std::move(value));
+    set_parameter(interp, name, std::move(value));
     return;
   }
   if (modules.find(name) != nullptr) {

@@ -37,6 +37,8 @@ class ModuleObject final : public lang::HostObject {
   [[nodiscard]] const lang::Value& own_parameters() const { return own_parameters_; }
   /// The parameters, as the program's mapping has them where there is one.
   const lang::AttrMap& parameter_table(lang::Interp& interp);
+  /// Puts one into the table, and into the program's mapping where there is one.
+  void set_parameter(lang::Interp& interp, lang::Name name, lang::Value value);
 
   lang::AttrMap parameters;
   lang::AttrMap buffers;
