@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
+#include "sim/base/text_search.h"
 #include "sim/lang/builtins/library.h"
 #include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/text.h"
@@ -104,7 +104,7 @@ Value split(Interp& in, Arguments& args) {
   const std::string& separator = args.text(1);
   if (separator.empty()) in.value_error("empty separator");
   while (left-- != 0) {
-    const std::size_t end = text.find(separator);
+    const std::size_t end = find_text(text, separator);
     if (end == std::string_view::npos) break;
     out.push_back(in.str(std::string(text.substr(0, end))));
     text.remove_prefix(end + separator.size());
@@ -209,7 +209,7 @@ Value find(Interp& in, Arguments& args) {
   if (self.as<Str>() == nullptr) args.mismatch(0, "str");
   const std::string& text = self.as<Str>()->text();
   const std::string& part = args.text(1);
-  const std::size_t at = kBackward ? text.rfind(part) : text.find(part);
+  const std::size_t at = kBackward ? text.rfind(part) : find_text(text, part);
   if (at != std::string::npos)
     return Value::integer(before + utf8_length(std::string_view(text).substr(0, at)));
   if (kRaises) in.value_error("substring not found");
@@ -242,16 +242,12 @@ std::pair<std::size_t, std::size_t> line_of(std::string_view text) {
   constexpr std::string_view kMarks[] = {"\r\n",     "\n",           "\r",          "\v",
                                          "\f",       "\x1c",         "\x1d",        "\x1e",
                                          "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"};
-  constexpr std::uint64_t kHighBits = 0x8080808080808080U;
-  constexpr std::uint64_t kSpaces = 0x2020202020202020U;
   for (std::size_t at = 0; at < text.size(); ++at) {
-    // Eight at a time while there is nothing but ASCII from the space on.
-    for (std::uint64_t eight = 0; text.size() - at > sizeof eight; at += sizeof eight) {
-      std::memcpy(&eight, text.data() + at, sizeof eight);
-      if ((((eight - kSpaces) | eight) & kHighBits) != 0) break;
-    }
+    at += find_special(text.substr(at));
+    if (at == text.size()) break;
     const auto c = static_cast<unsigned char>(text[at]);
     if (c > 0x1e && c != 0xc2 && c != 0xe2) continue;
+    if (c == '\n') return {at, 1};
     for (const std::string_view mark : kMarks) {
       if (text.substr(at).starts_with(mark)) return {at, mark.size()};
     }
@@ -373,10 +369,11 @@ constexpr FunctionRow kMethods[] = {
     {"splitlines(self, keepends=False)",
      [](Interp& in, Arguments& args) {
        std::string_view text = args.text(0);
+       const bool keeps_ends = args.boolean(1);
        std::vector<Value> out;
        while (!text.empty()) {
          const auto [size, mark] = line_of(text);
-         out.push_back(in.str(std::string(text.substr(0, args.boolean(1) ? size + mark : size))));
+         out.push_back(in.str(std::string(text.substr(0, keeps_ends ? size + mark : size))));
          text.remove_prefix(size + mark);
        }
        return in.list(std::move(out));

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
+#include "sim/base/text_search.h"
 #include "sim/lang/runtime/exceptions.h"
 #include "sim/lang/runtime/iterators.h"
 #include "sim/lang/runtime/list_slots.h"
@@ -127,8 +127,7 @@ bool Interp::builtin_contains(const Value& container, const Value& item) {
                                  type_name(item)));
         }
         const std::string& whole = static_cast<Str*>(object)->text();
-        return memmem(whole.data(), whole.size(), part->text().data(), part->text().size()) !=
-               nullptr;
+        return find_text(whole, part->text()) != std::string_view::npos;
       }
       case Kind::kDict: {
         const Value keep = container;

@@ -1,6 +1,9 @@
 #include "sim/lang/runtime/loop_search.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "sim/base/text_search.h"
 
 namespace tidemark::lang {
 
@@ -27,36 +30,113 @@ bool add_text(const Interp& in, const Expr& value, std::vector<std::string_view>
   return true;
 }
 
-}  // namespace
+using Question = LoopSearch::Question;
 
-std::optional<LoopSearch> LoopSearch::of(const Interp& in, const ForStmt& loop,
-                                         Iterator& iterator) {
-  if (loop.body.size != 1 || loop.body[0]->kind != StmtKind::kIf) return std::nullopt;
-  const auto& only = static_cast<const IfStmt&>(*loop.body[0]);
-  if (!only.otherwise.empty() || only.test->kind != ExprKind::kCall) return std::nullopt;
-  const auto& call = static_cast<const CallExpr&>(*only.test);
+std::optional<Question> question_in(const Interp& in, const Expr& test, Name item);
+
+bool is_item(const Expr& value, Name item) {
+  return value.kind == ExprKind::kName && static_cast<const NameExpr&>(value).name == item;
+}
+
+/// `item.startswith("...")`, or of a tuple of literals.
+std::optional<Question> begins_in(const Interp& in, const CallExpr& call, Name item) {
   if (call.spread || call.arguments.size != 1 || !call.keywords.empty() ||
       call.callee->kind != ExprKind::kAttribute)
     return std::nullopt;
   const auto& method = static_cast<const AttributeExpr&>(*call.callee);
-  if (method.object->kind != ExprKind::kName || in.text(method.name) != "startswith")
+  if (!is_item(*method.object, item) || in.text(method.name) != "startswith") return std::nullopt;
+  Question out;
+  const Expr& begin = *call.arguments[0];
+  if (begin.kind == ExprKind::kTuple) {
+    for (const Expr* each : static_cast<const SequenceExpr&>(begin).items) {
+      if (!add_text(in, *each, out.texts)) return std::nullopt;
+    }
+  } else if (!add_text(in, begin, out.texts)) {
     return std::nullopt;
+  }
+  return out;
+}
+
+Question denied(Question question) {
+  return {.kind = Question::Kind::kNot, .texts = {}, .parts = {std::move(question)}};
+}
+
+/// `"..." in item` or `"..." not in item`.
+std::optional<Question> has_in(const Interp& in, const CompareExpr& compare, Name item) {
+  if (compare.steps.size != 1 || !is_item(*compare.steps[0].right, item)) return std::nullopt;
+  const Relation relation = compare.steps[0].relation;
+  Question out{.kind = Question::Kind::kHas, .texts = {}, .parts = {}};
+  if ((relation != Relation::kIn && relation != Relation::kNotIn) ||
+      !add_text(in, *compare.left, out.texts))
+    return std::nullopt;
+  return relation == Relation::kIn ? out : denied(std::move(out));
+}
+
+std::optional<Question> all_in(const Interp& in, const BoolExpr& both, Name item) {
+  Question out{.kind = both.is_or ? Question::Kind::kOr : Question::Kind::kAnd};
+  for (const Expr* each : both.operands) {
+    std::optional<Question> part = question_in(in, *each, item);
+    if (!part) return std::nullopt;
+    out.parts.push_back(std::move(*part));
+  }
+  return out;
+}
+
+std::optional<Question> question_in(const Interp& in, const Expr& test, Name item) {
+  switch (test.kind) {
+    case ExprKind::kCall:
+      return begins_in(in, static_cast<const CallExpr&>(test), item);
+    case ExprKind::kCompare:
+      return has_in(in, static_cast<const CompareExpr&>(test), item);
+    case ExprKind::kBool:
+      return all_in(in, static_cast<const BoolExpr&>(test), item);
+    case ExprKind::kNot: {
+      std::optional<Question> part =
+          question_in(in, *static_cast<const NotExpr&>(test).operand, item);
+      if (part) part = denied(std::move(*part));
+      return part;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+bool Question::is_true_of(std::string_view text) const {
+  const auto is_part_true = [&](const Question& part) { return part.is_true_of(text); };
+  switch (kind) {
+    case Kind::kBegins:
+      return std::any_of(texts.begin(), texts.end(),
+                         [&](std::string_view begin) { return text.starts_with(begin); });
+    case Kind::kHas:
+      return find_text(text, texts.front()) != std::string_view::npos;
+    case Kind::kNot:
+      return !parts.front().is_true_of(text);
+    case Kind::kAnd:
+      return std::all_of(parts.begin(), parts.end(), is_part_true);
+    case Kind::kOr:
+      return std::any_of(parts.begin(), parts.end(), is_part_true);
+  }
+  return false;
+}
+
+std::optional<LoopSearch> LoopSearch::of(const Interp& in, const ForStmt& loop,
+                                         Iterator& iterator) {
+  if (loop.body[0]->kind != StmtKind::kIf) return std::nullopt;
+  const auto& begin = static_cast<const IfStmt&>(*loop.body[0]);
+  const bool goes_on = begin.body.size == 1 && begin.body[0]->kind == StmtKind::kContinue;
+  if (!begin.otherwise.empty() || (loop.body.size != 1 && !goes_on)) return std::nullopt;
   LoopSearch search;
+  search.passes_where_ = goes_on;
   search.numbered_ = dynamic_cast<EnumerateIterator*>(&iterator);
   search.items_ = search.numbered_ != nullptr ? search.numbered_->sequence()
                                               : dynamic_cast<SequenceIterator*>(&iterator);
   const NameExpr* item = item_of(loop, search.numbered_ != nullptr);
-  if (search.items_ == nullptr || item == nullptr ||
-      item->name != static_cast<const NameExpr*>(method.object)->name)
-    return std::nullopt;
-  const Expr& begin = *call.arguments[0];
-  if (begin.kind == ExprKind::kTuple) {
-    for (const Expr* each : static_cast<const SequenceExpr&>(begin).items) {
-      if (!add_text(in, *each, search.begins_)) return std::nullopt;
-    }
-  } else if (!add_text(in, begin, search.begins_)) {
-    return std::nullopt;
-  }
+  if (search.items_ == nullptr || item == nullptr) return std::nullopt;
+  std::optional<Question> question = question_in(in, *begin.test, item->name);
+  if (!question) return std::nullopt;
+  search.question_ = std::move(*question);
   return search;
 }
 
@@ -64,9 +144,7 @@ void LoopSearch::pass_over(Interp& in) {
   const std::span<const Value> upcoming = items_->upcoming();
   const auto is_passed = [&](const Value& item) {
     const Str* text = item.as<Str>();
-    return text != nullptr &&
-           std::none_of(begins_.begin(), begins_.end(),
-                        [&](std::string_view begin) { return text->text().starts_with(begin); });
+    return text != nullptr && question_.is_true_of(text->text()) == passes_where_;
   };
   std::size_t count = 0;
   while (count + 1 < upcoming.size() && is_passed(upcoming[count])) ++count;
