@@ -54,7 +54,7 @@ TEST_CASE("a name that several devices have is refused with all of them") {
   CHECK_THROWS_WITH(load_device("A100 40GB PCIe or so"), Catch::Contains("unknown device"));
   CHECK_THROWS_WITH(load_device("A100"),
                     "error: 'A100' may be several devices; say which: a100-pcie-40gb, "
-                    "a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb\n");
+                    "a100-pcie-80gb, a100-sxm-40gb, a100-sxm-64gb, a100-sxm-80gb\n");
 }
 
 TEST_CASE("a cloud's machine is its GPUs") {
