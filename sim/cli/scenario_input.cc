@@ -112,8 +112,11 @@ std::vector<Override> script_overrides(const Arguments& args) {
                                  : "did you mean '--set " + words[1] + "'?"});
   }
   std::string list;
-  for (std::size_t i = 1; i < words.size(); ++i)
+  for (std::size_t i = 1; i < words.size(); ++i) {
     list += (i == 1 ? "[" : ", ") + yaml::quoted(words[i]);
+    let_read(words[i]);
+    let_read(words[i].substr(words[i].find('=') + 1));  // --data=FOLDER
+  }
   overrides.push_back({"script.args", list + "]"});
   return overrides;
 }

@@ -45,6 +45,12 @@ std::vector<std::string>& user_read_paths() {
   return paths;
 }
 
+void let_read(const std::string& path) {
+  std::string whole = path.empty() ? std::string() : canonical_of(path);
+  if (!whole.empty() && !lies_in(home_folder(), whole))
+    user_read_paths().push_back(std::move(whole));
+}
+
 std::string project_of(const std::string& folder) {
   const std::string home = home_folder();
   for (std::string at = canonical_of(folder); !at.empty() && !lies_in(home, at);

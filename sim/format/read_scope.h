@@ -11,6 +11,11 @@ namespace tidemark {
 /// before it reads any; every thread reads them.
 std::vector<std::string>& user_read_paths();
 
+/// Adds what `path` names to user_read_paths(), a relative one from the working folder: an argument
+/// that a user gives a script names what the script is to read. Nothing is added where nothing is
+/// there, nor the root, the home folder or one above it.
+void let_read(const std::string& path);
+
 /// The project that a folder lies in: the nearest folder, itself or above it, that holds .git,
 /// pyproject.toml, setup.py, setup.cfg or the schema of scenarios (as the folder of scenarios and
 /// models does that comes with the program); never the home folder or one above it. Empty: none.

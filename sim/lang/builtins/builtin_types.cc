@@ -375,7 +375,12 @@ void add_types(Interp& in) {
     return make_ref<Slice>(heap, part(0), part(1), part(2));
   };
   c.type->construct = [](Interp& interp, ClassObject&, CallArgs& args) -> Value {
-    if (args.positional == 1) return interp.type_of(args.values[0]);
+    if (args.positional == 1) {
+      // A class of the library may stand for one of Python's.
+      const Ref<ClassObject> own = interp.type_of(args.values[0]);
+      const Value* stands_for = own->lookup(interp.intern("_stands_for"));
+      return stands_for == nullptr ? Value(own) : *stands_for;
+    }
     return make_type(interp, *interp.classes().type, args);
   };
   const auto wrapper = [](Kind kind) {

@@ -50,6 +50,9 @@ class _View:
 
 
 class AttributeTable(_tidemark.mapping_base):
+    _stands_for = dict  # what type() says
+    __class__ = property(lambda self: dict)
+
     def __init__(self, owner, table, access):
         self._owner, self._of, self._access = owner, table, access
 

@@ -2,10 +2,12 @@ import _tidemark
 import os.path as path
 from _abstract import MutableMapping
 from _files import (
+    content_of as _content_of,
     drop as remove,
     drop_folder as rmdir,
     Entries as scandir,
     Entry as DirEntry,
+    keep as _keep,
     make_folder as _make_folder,
     move as rename,
     names_in as _names_in,
@@ -139,6 +141,17 @@ def makedirs(name, mode=0o777, exist_ok=False):
     _make_folder(name)
 
 
+def link(src, dst, *, src_dir_fd=None, dst_dir_fd=None, follow_symlinks=True):
+    if path.exists(dst):
+        raise FileExistsError(17, "File exists", fspath(src), None, fspath(dst))
+    _keep(dst, _content_of(src))
+
+
+def symlink(src, dst, target_is_directory=False, *, dir_fd=None):
+    source = fspath(src)
+    link(source if source.startswith("/") else path.join(path.dirname(fspath(dst)), source), dst)
+
+
 def _is_there(name):
     return path.exists(name)
 
@@ -157,10 +170,10 @@ def walk(top, **options):
 SEEK_SET, SEEK_CUR, SEEK_END = 0, 1, 2
 F_OK, R_OK, W_OK, X_OK = 0, 4, 2, 1
 O_RDONLY, O_WRONLY, O_RDWR, O_CREAT, O_EXCL, O_TRUNC, O_APPEND, O_NOFOLLOW = 0, 1, 2, 64, 128, 512, 1024, 131072
-fdopen, fstat, kill, symlink, readlink, link, read, close, fsync, stat, chown, system, fork, waitpid = [
+fdopen, fstat, kill, readlink, read, close, fsync, stat, chown, system, fork, waitpid = [
     _tidemark.later("os." + n)
     for n in (
-        "fdopen", "fstat", "kill", "symlink", "readlink", "link", "read", "close", "fsync", "stat", "chown",
+        "fdopen", "fstat", "kill", "readlink", "read", "close", "fsync", "stat", "chown",
         "system", "fork", "waitpid",
     )
 ]
