@@ -41,13 +41,23 @@ def _is_on_host(path, ending):
     return _tidemark.has_name(folder, name + ending)
 
 
+def _is_known(name):
+    """in the hub's cache: a repository that is known without a download has its files from here on"""
+    if "/models--" not in name:
+        return False
+    from _known_hub import has
+
+    return has(name)
+
+
 def is_file(path):
-    return clean(path) in files or _is_on_host(path, "")
+    name = clean(path)
+    return name in files or _is_on_host(path, "") or (_is_known(name) and name in files)
 
 
 def is_folder(path):
     name = clean(path)
-    return name in folders or _tidemark.has_folder(name)
+    return name in folders or _tidemark.has_folder(name) or (_is_known(name) and name in folders)
 
 
 def keep(path, content):

@@ -74,12 +74,17 @@ def save_file(tensors, filename, metadata=None):
                 "on your tensor to pack it before saving."
             )
         tensor.detach().to("cpu")
+    _files.keep(filename, [content_of(tensors, metadata)])
+
+
+def content_of(tensors, metadata=None):
+    """a file's content that has these tensors"""
     held, at = {}, 0
     for kind, name in sorted([(-_ORDER.index(_kind_of(each)), name) for name, each in tensors.items()]):
         tensor = tensors[name]
         held[name] = _Held(_ORDER[-kind], tensor.shape, at, at + tensor.nbytes)
         at += tensor.nbytes
-    _files.keep(filename, [_Content(held, metadata)])
+    return _Content(held, metadata)
 
 
 def load_file(filename, device="cpu", *, backend="mmap"):

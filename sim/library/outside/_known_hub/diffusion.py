@@ -1,0 +1,65 @@
+"""Pipelines of diffusion models: the configurations of their parts, by folder, beside the defaults of their classes."""
+
+_WITH_TEXT = ["CrossAttnDownBlock2D", "CrossAttnDownBlock2D", "CrossAttnDownBlock2D", "DownBlock2D"]
+_TO_PICTURE = ["UpBlock2D", "CrossAttnUpBlock2D", "CrossAttnUpBlock2D", "CrossAttnUpBlock2D"]
+_UNET = {
+    "_class_name": "UNet2DConditionModel", "in_channels": 4, "out_channels": 4, "sample_size": 64,
+    "block_out_channels": [320, 640, 1280, 1280], "layers_per_block": 2, "down_block_types": _WITH_TEXT,
+    "up_block_types": _TO_PICTURE, "cross_attention_dim": 768, "attention_head_dim": 8,
+}  # fmt: skip
+_VAE = {
+    "_class_name": "AutoencoderKL", "in_channels": 3, "out_channels": 3, "latent_channels": 4, "sample_size": 512,
+    "block_out_channels": [128, 256, 512, 512], "layers_per_block": 2, "down_block_types": ["DownEncoderBlock2D"] * 4,
+    "up_block_types": ["UpDecoderBlock2D"] * 4, "norm_num_groups": 32, "act_fn": "silu",
+}  # fmt: skip
+_TEXT = {
+    "model_type": "clip_text_model", "architectures": ["CLIPTextModel"], "vocab_size": 49408, "hidden_size": 768,
+    "intermediate_size": 3072, "num_hidden_layers": 12, "num_attention_heads": 12, "max_position_embeddings": 77,
+    "projection_dim": 768, "hidden_act": "quick_gelu", "layer_norm_eps": 1e-05, "bos_token_id": 0, "eos_token_id": 2,
+    "pad_token_id": 1,
+}  # fmt: skip
+_NOISE = {
+    "_class_name": "PNDMScheduler", "beta_start": 0.00085, "beta_end": 0.012, "beta_schedule": "scaled_linear",
+    "num_train_timesteps": 1000, "skip_prk_steps": True, "steps_offset": 1, "set_alpha_to_one": False,
+}  # fmt: skip
+_SD_1 = {"unet": _UNET, "vae": _VAE, "text_encoder": _TEXT, "scheduler": _NOISE}
+_TEXT_2 = _TEXT | {
+    "hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 23, "num_attention_heads": 16,
+    "projection_dim": 512, "hidden_act": "gelu",
+}  # fmt: skip
+_SD_2 = _SD_1 | {
+    "unet": _UNET | {
+        "cross_attention_dim": 1024, "attention_head_dim": [5, 10, 20, 20], "use_linear_projection": True,
+        "sample_size": 96,
+    },
+    "vae": _VAE | {"sample_size": 768},
+    "text_encoder": _TEXT_2,
+    "scheduler": _NOISE | {"_class_name": "DDIMScheduler", "prediction_type": "v_prediction"},
+}  # fmt: skip
+_SDXL = {
+    "unet": _UNET | {
+        "sample_size": 128, "block_out_channels": [320, 640, 1280], "cross_attention_dim": 2048,
+        "down_block_types": ["DownBlock2D", "CrossAttnDownBlock2D", "CrossAttnDownBlock2D"],
+        "up_block_types": ["CrossAttnUpBlock2D", "CrossAttnUpBlock2D", "UpBlock2D"],
+        "attention_head_dim": [5, 10, 20], "transformer_layers_per_block": [1, 2, 10], "use_linear_projection": True,
+        "addition_embed_type": "text_time", "addition_time_embed_dim": 256,
+        "projection_class_embeddings_input_dim": 2816,
+    },
+    "vae": _VAE | {"sample_size": 1024, "scaling_factor": 0.13025, "force_upcast": True},
+    "text_encoder": _TEXT,
+    "text_encoder_2": _TEXT | {
+        "architectures": ["CLIPTextModelWithProjection"], "hidden_size": 1280, "intermediate_size": 5120,
+        "num_hidden_layers": 32, "num_attention_heads": 20, "projection_dim": 1280, "hidden_act": "gelu",
+    },
+    "scheduler": _NOISE | {"_class_name": "EulerDiscreteScheduler", "timestep_spacing": "leading"},
+}  # fmt: skip
+
+MODELS = {
+    "runwayml/stable-diffusion-v1-5": _SD_1,
+    "stable-diffusion-v1-5/stable-diffusion-v1-5": _SD_1,
+    "CompVis/stable-diffusion-v1-4": _SD_1,
+    "stabilityai/stable-diffusion-2-1": _SD_2,
+    "stabilityai/stable-diffusion-xl-base-1.0": _SDXL,
+    "stabilityai/sd-vae-ft-mse": {"": _VAE | {"sample_size": 256}},
+    "madebyollin/sdxl-vae-fp16-fix": {"": _SDXL["vae"] | {"force_upcast": False}},
+}
