@@ -32,15 +32,15 @@ class Files(unittest.TestCase):
         self.addCleanup(self.directory.cleanup)
         self.folder = pathlib.Path(self.directory.name)
 
-    def run_script(self, text, **files):
+    def run_script(self, text, arguments=(), **files):
         for name, content in files.items():
             (self.folder / name.replace("__", ".")).write_bytes(content)
         (self.folder / "s.py").write_text(text, encoding="utf-8")
-        command = [PROGRAM, "run", "s.py", "--device", "t4", "--format", "json"]
+        command = [PROGRAM, "run", "s.py", "--device", "t4", "--format", "json", "--", *arguments]
         return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
 
-    def printed(self, text, **files):
-        done = self.run_script(text, **files)
+    def printed(self, text, arguments=(), **files):
+        done = self.run_script(text, arguments, **files)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)["printed"]
 
@@ -53,6 +53,42 @@ class Files(unittest.TestCase):
         text = "import numpy as np\nnp.save('own', np.arange(3))\nprint(np.load('own.npy'))\n"
         self.assertEqual(self.printed(text), "[0 1 2]\n")
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["s.py"])
+
+    def test_what_an_argument_of_the_command_names_is_read(self):
+        with tempfile.TemporaryDirectory() as other:
+            (pathlib.Path(other) / "words.txt").write_text("one two", encoding="utf-8")
+            text = ("import os, sys\nfor each in sys.argv[1:]:\n    folder = each.split('=')[-1]\n"
+                    "    try:\n        print(open(os.path.join(folder, 'words.txt')).read())\n    except PermissionError:\n        print('refused')\n")
+            for argument, printed in ((other, "one two\n"), ("--data=" + other, "one two\n"), ("--data=/", "refused\n")):
+                self.assertEqual(self.printed(text, arguments=[argument]), printed)
+            # A path that the program itself makes up is outside of what it may see.
+            self.assertEqual(self.printed(f"import os\nprint(os.path.isdir({other!r}))\n"), "False\n")
+
+    def test_a_link_has_what_the_file_has(self):
+        text = ("import os\nwith open('a.txt', 'w') as f:\n    f.write('x')\nos.link('a.txt', 'b.txt')\nos.symlink('a.txt', 'c.txt')\n"
+                "print(open('b.txt').read(), open('c.txt').read())\ntry:\n    os.link('a.txt', 'b.txt')\n"
+                "except FileExistsError:\n    print('there')\n")
+        self.assertEqual(self.printed(text), "x x\nthere\n")
+
+    def test_a_tokenizer_counts_words_and_marks(self):
+        text = ("from tokenizers import Tokenizer, models, processors\nimport copy\n"
+                "t = Tokenizer(models.WordPiece(vocab={'[PAD]': 0, '[CLS]': 1, '[SEP]': 2, 'last': 99}))\n"
+                "t.post_processor = processors.TemplateProcessing(single='[CLS] $A [SEP]', pair='[CLS] $A [SEP] $B:1 [SEP]:1', special_tokens=[])\n"
+                "print(t.get_vocab_size(), t.add_special_tokens(['[NEW]']), t.get_vocab_size(), t.num_special_tokens_to_add(True))\n"
+                "e = t.encode('Hello, world', 'yes!')\nprint(e.tokens, e.type_ids, e.special_tokens_mask, e.ids[0], e.ids[-1])\n"
+                "t.enable_truncation(6, strategy='longest_first')\nt.enable_padding(length=8)\n"
+                "e = t.encode_batch([('a b c d', 'e f'), 'g'])\nprint([len(x) for x in e], e[0].tokens, e[1].attention_mask)\n"
+                "u = Tokenizer.from_str(t.to_str())\nprint(u.get_vocab_size(), u.encode('a').tokens, copy.deepcopy(t).encode('a b').ids == t.encode('a b').ids)\n")
+        self.assertEqual(
+            self.printed(text),
+            "100 1 101 3\n"
+            "['[CLS]', 'Hello', ',', 'world', '[SEP]', 'yes', '!', '[SEP]'] [0, 0, 0, 0, 0, 1, 1, 1] [1, 0, 0, 0, 1, 0, 0, 1] 1 2\n"
+            "[8, 8] ['[CLS]', 'a', '[SEP]', 'e', 'f', '[SEP]', '[PAD]', '[PAD]'] [1, 1, 1, 0, 0, 0, 0, 0]\n"
+            "101 ['[CLS]', 'a', '[SEP]'] True\n")
+
+    def test_the_host_has_room(self):
+        text = "import psutil\nprint(psutil.virtual_memory().available >> 40, psutil.Process().memory_info().rss, psutil.cpu_count() > 0)\n"
+        self.assertEqual(self.printed(text), "1 0 True\n")
 
     def test_a_file_that_ends_too_early_is_no_array(self):
         text = "import numpy as np\ntry:\n    np.load('x.npy')\nexcept ValueError as error:\n    print('refused')\n"

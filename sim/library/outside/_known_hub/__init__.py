@@ -74,8 +74,10 @@ def _of_transformers(config):
         with torch.device("meta"):
             return getattr(transformers, config["architectures"][0])(own)
 
+    from _known_hub.tokens import files_of
+
     dtype = getattr(torch, config.get("dtype", "float32"))
-    return {"config.json": [json.dumps(config)], "model.safetensors": [Weights(make, dtype)]}
+    return files_of(config) | {"config.json": [json.dumps(config)], "model.safetensors": [Weights(make, dtype)]}
 
 
 def _of_diffusers(folder, config):
@@ -110,8 +112,11 @@ def _files_of(repository):
         if "_class_name" in config:
             out |= _of_diffusers(folder, config)
         else:
-            begin = folder + "/" if folder else ""
-            out |= {begin + name: content for name, content in _of_transformers(config).items()}
+            for name, content in _of_transformers(config).items():
+                if "token" in name and folder:  # a pipeline has a folder for them
+                    out[folder.replace("text_encoder", "tokenizer") + "/" + name] = content
+                else:
+                    out[(folder + "/" if folder else "") + name] = content
     return out
 
 
