@@ -101,7 +101,9 @@ std::string ReadScope::refusal(const std::string& path) const {
   const fs::file_status status = fs::status(absolute, error);
   const bool is_code = fs::is_directory(status) || absolute.ends_with(".py");
   if (!is_in(absolute, roots_) && !(is_code && is_in(absolute, code_roots_))) {
-    const bool is_link = fs::absolute(path, error).lexically_normal().string() != absolute;
+    // Below /proc a target has the number of this process, which no message is to depend on.
+    const bool is_link = fs::absolute(path, error).lexically_normal().string() != absolute &&
+                         !lies_in(absolute, "/proc");
     return fmt::format(
         "'{}' {} what may be read here; 'tidemark --allow-read FOLDER COMMAND ...' lets it be read",
         path,

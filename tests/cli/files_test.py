@@ -86,6 +86,10 @@ class Files(unittest.TestCase):
             "[8, 8] ['[CLS]', 'a', '[SEP]', 'e', 'f', '[SEP]', '[PAD]', '[PAD]'] [1, 1, 1, 0, 0, 0, 0, 0]\n"
             "101 ['[CLS]', 'a', '[SEP]'] True\n")
 
+    def test_a_refusal_does_not_name_this_process(self):
+        text = "try:\n    open('/proc/mounts')\nexcept OSError as error:\n    print(error)\n"
+        self.assertIn("'/proc/mounts' lies outside of", self.printed(text))
+
     def test_the_host_has_room(self):
         text = "import psutil\nprint(psutil.virtual_memory().available >> 40, psutil.Process().memory_info().rss, psutil.cpu_count() > 0)\n"
         self.assertEqual(self.printed(text), "1 0 True\n")

@@ -75,6 +75,8 @@ def _may_be_read(name):
 def content_of(path):
     """what the program itself put there, or a text that it may see"""
     name = clean(path)
+    if name not in files and _is_known(name) and name not in files:
+        raise FileNotFoundError(2, "No such file or directory", text_of(path))
     if name not in files:
         _may_be_read(name)
         text = _tidemark.read_text(name)
