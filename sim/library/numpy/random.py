@@ -234,6 +234,9 @@ class RandomState:
             picked = picked[0] if size is None else picked.reshape(_sizes(size))
         if isinstance(a, int):
             return picked
+        if isinstance(a, (list, tuple)) and not all([isinstance(each, (int, float, str, list, tuple)) for each in a]):
+            # Of objects there are no arrays here: a list has those that are drawn.
+            return a[int(picked)] if size is None else [a[int(i)] for i in picked]
         return _a.array_of(a, copies=False)[picked]
 
 

@@ -1,11 +1,24 @@
+import itertools
+import random
+import sys
 import torch
 from typing import Generic, TypeVar
 from torch.utils.data.dataset import IterableDataset, TensorDataset
 from torch.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler
 
 
+class WorkerInfo:
+    """what a dataset asks of the worker that it is in"""
+
+    def __init__(self, id, num_workers, seed, dataset):
+        self.id, self.num_workers, self.seed, self.dataset = id, num_workers, seed, dataset
+
+
+_running = [None]  # the worker whose turn it is
+
+
 def get_worker_info():
-    return None
+    return None if _running[0] is None else _running[0].info
 
 
 T_co = TypeVar("T_co", covariant=True)
@@ -124,15 +137,8 @@ class _BaseDataLoaderIter:
     def __init__(self, loader):
         self._pin_memory = loader.pin_memory
         self._sampler_iter = iter(loader._index_sampler)
-        seed = torch.empty((), dtype=torch.int64).random_(generator=loader.generator)
-        self._base_seed = seed  # drawn as there, and read by no worker here
+        self._base_seed = torch.empty((), dtype=torch.int64).random_(generator=loader.generator).item()
         self._length = loader
-        if isinstance(loader.dataset, IterableDataset):
-            self._fetcher = _IterableFetcher(
-                loader.dataset, loader._auto_collation, loader.collate_fn, loader.drop_last
-            )
-        else:
-            self._fetcher = _MapFetcher(loader.dataset, loader._auto_collation, loader.collate_fn)
 
     def __iter__(self):
         return self
@@ -140,25 +146,161 @@ class _BaseDataLoaderIter:
     def _next_index(self):
         return next(self._sampler_iter)
 
-    def _next_data(self):
-        index = self._next_index()
-        data = self._fetcher.fetch(index)
-        return _pin_memory(data) if self._pin_memory else data
-
     def __next__(self):
         data = self._next_data()
-        return data
+        return _pin_memory(data) if self._pin_memory else data
 
     def __len__(self):
         return len(self._length)
 
 
+def _fetcher_of(loader):
+    if isinstance(loader.dataset, IterableDataset):
+        return _IterableFetcher(loader.dataset, loader._auto_collation, loader.collate_fn, loader.drop_last)
+    return _MapFetcher(loader.dataset, loader._auto_collation, loader.collate_fn)
+
+
 class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
-    pass
+    def __init__(self, loader):
+        super().__init__(loader)
+        self._fetcher = _fetcher_of(loader)
+
+    def _next_data(self):
+        return self._fetcher.fetch(self._next_index())
+
+
+def _numbers(modules):
+    return [
+        random.getstate(), torch.get_rng_state(),
+        modules["numpy.random"].get_state() if "numpy.random" in modules else None,
+    ]  # fmt: skip
+
+
+def _set_numbers(modules, states):
+    random.setstate(states[0])
+    torch.set_rng_state(states[1])
+    if states[2] is not None:
+        modules["numpy.random"].set_state(states[2])
+
+
+def _seed_of_numpy(base_seed, worker):
+    """PyTorch's, from Melissa O'Neill's seed_seq: what each worker seeds NumPy with"""
+    mask, constant = 0xFFFFFFFF, 0x43B0D7E5
+
+    def hashed(value, constant, factor):
+        value = (value ^ constant) & mask
+        constant = constant * factor & mask
+        value = value * constant & mask
+        return (value ^ value >> 16) & mask, constant
+
+    pool = []
+    for entropy in (worker, base_seed & mask, base_seed >> 32, 0):
+        value, constant = hashed(entropy, constant, 0x931E8875)
+        pool.append(value)
+    for source in range(4):
+        for target in range(4):
+            if source != target:
+                value, constant = hashed(pool[source], constant, 0x931E8875)
+                value = (0xCA01F9DD * pool[target] & mask) - (0x4973F715 * value & mask) & mask
+                pool[target] = (value ^ value >> 16) & mask
+    constant, out = 0x8B51F9DD, []
+    for value in pool:
+        value, constant = hashed(value, constant, 0x58F38DED)
+        out.append(value)
+    return out
+
+
+class _Worker:
+    """A worker has random numbers of its own, and its dataset sees which one it is."""
+
+    def __init__(self, loader, number, base_seed):
+        self._loader, self._base_seed = loader, base_seed
+        self.info = WorkerInfo(number, loader.num_workers, base_seed + number, loader.dataset)
+        self._states = self._fetcher = None
+        self.is_active, self._begins_anew = True, False
+
+    def _start(self):
+        random.seed(self.info.seed)
+        torch.manual_seed(self.info.seed)
+        if "numpy.random" in sys.modules:
+            sys.modules["numpy.random"].seed(_seed_of_numpy(self._base_seed, self.info.id))
+        if self._loader.worker_init_fn is not None:
+            self._loader.worker_init_fn(self.info.id)
+        self._fetcher = _fetcher_of(self._loader)
+
+    def fetch(self, index):
+        if self._fetcher is not None and getattr(self._fetcher, "makes_whole", False):
+            return self._fetcher.fetch(index)
+        outside, before = _running[0], _numbers(sys.modules)
+        _running[0] = self
+        try:
+            if self._fetcher is None:
+                self._start()
+            else:
+                _set_numbers(sys.modules, self._states)
+                if self._begins_anew:
+                    self._fetcher = _fetcher_of(self._loader)
+            self._begins_anew = False
+            return self._fetcher.fetch(index)
+        finally:
+            self._states = _numbers(sys.modules)
+            _running[0] = outside
+            _set_numbers(sys.modules, before)
+
+    def renew(self):
+        """for the next epoch of workers that persist"""
+        self.is_active = True
+        self._begins_anew = isinstance(self._loader.dataset, IterableDataset) and self._fetcher is not None
 
 
 class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
-    """workers take no part in what a run does to memory: their samples are made here"""
+    """Workers take turns. They are handed indices ahead, as many as in PyTorch, and make a batch when it is due."""
+
+    def __init__(self, loader):
+        super().__init__(loader)
+        self._loader = loader
+        self._workers = [_Worker(loader, number, self._base_seed) for number in range(loader.num_workers)]
+        self._hand_out()
+
+    def _reset(self, loader):
+        self._sampler_iter = iter(loader._index_sampler)
+        for worker in self._workers:
+            worker.renew()
+        self._hand_out()
+
+    def _hand_out(self):
+        self._tasks = []  # (worker, index) in the order of their batches
+        self._turns = itertools.cycle(self._workers)
+        for _ in range(self._loader.prefetch_factor * len(self._workers)):
+            self._hand_one()
+
+    def _hand_one(self):
+        try:
+            index = self._next_index()
+        except StopIteration:
+            return
+        for _ in self._workers:
+            worker = next(self._turns)
+            if worker.is_active:
+                self._tasks.append((worker, index))
+                return
+
+    def _next_data(self):
+        while self._tasks:
+            worker, index = self._tasks.pop(0)
+            if not worker.is_active:
+                continue
+            try:
+                data = worker.fetch(index)
+            except StopIteration:
+                if not isinstance(self._loader.dataset, IterableDataset):
+                    raise
+                worker.is_active = False
+                self._hand_one()
+                continue
+            self._hand_one()
+            return data
+        raise StopIteration
 
     def _shutdown_workers(self):
         pass
@@ -249,7 +391,13 @@ class DataLoader(Generic[T_co]):
         return _SingleProcessDataLoaderIter(self) if self.num_workers == 0 else _MultiProcessingDataLoaderIter(self)
 
     def __iter__(self):
-        return self._get_iterator()
+        if not self.persistent_workers or self.num_workers == 0:
+            return self._get_iterator()
+        if self._iterator is None:
+            self._iterator = self._get_iterator()
+        else:
+            self._iterator._reset(self)
+        return self._iterator
 
     def __len__(self):
         if isinstance(self.dataset, IterableDataset):
