@@ -196,6 +196,14 @@ void check_in_place(const Context& c, const Tensor& self,
   }
 }
 
+/// Opens the rule's node, which has an edge for each tensor that the rule takes.
+Op opened(Context& c, const PointwiseRule& rule, const Tensor& self, const Tensor& other,
+          const Tensor& third) {
+  if (rule.inputs == 1) return {c, rule.label, rule.node, {&self}};
+  if (rule.inputs == 2) return {c, rule.label, rule.node, {&self, &other}};
+  return {c, rule.label, rule.node, {&self, &other, &third}};
+}
+
 Tensor apply(Context& c, const PointwiseRule& rule, Tensor self, Tensor other, double number,
              Tensor third) {
   std::optional<AutocastScope> cast;
@@ -215,7 +223,7 @@ Tensor apply(Context& c, const PointwiseRule& rule, Tensor self, Tensor other, d
     return op.result(compute(c, rule, type, operands), nullptr);
   }
   if (is_complex(self.dtype()) && rule.label.starts_with("abs")) return complex_abs(c, self);
-  Op op(c, rule.label, rule.node, {&self, &other, &third});
+  Op op = opened(c, rule, self, other, third);
   const Gradient& self_gradient = rule.gradients[0];
   save_inputs(op, rule, self_gradient, operands);
   Tensor out = compute(c, rule, type, operands);
@@ -236,7 +244,7 @@ Tensor apply_in_place(Context& c, const PointwiseRule& rule, const Tensor& self,
     if (other.defined()) check_in_place(c, self, {&other});
     return self;
   }
-  Op op(c, rule.label, rule.node, {&self, &other, &third});
+  Op op = opened(c, rule, self, other, third);
   if (third.defined()) {
     check_in_place(c, self, {&other, &third});
   } else if (other.defined()) {
