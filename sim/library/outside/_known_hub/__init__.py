@@ -70,9 +70,13 @@ def _of_transformers(config):
     import transformers
 
     def make():
-        own = transformers.AutoConfig.for_model(**config)
+        own, name = transformers.AutoConfig.for_model(**config), config["architectures"][0]
+        if name == "StableDiffusionSafetyChecker":
+            from diffusers.pipelines.stable_diffusion.safety_checker import StableDiffusionSafetyChecker as kind
+        else:
+            kind = getattr(transformers, name)
         with torch.device("meta"):
-            return getattr(transformers, config["architectures"][0])(own)
+            return kind(own)
 
     from _known_hub.tokens import files_of
 
@@ -109,15 +113,29 @@ def _files_of(repository):
         return None
     out = {}
     for folder, config in parts.items():
-        if "_class_name" in config:
+        if folder.endswith(".json"):
+            out[folder] = [json.dumps(config)]
+        elif "_class_name" in config:
             out |= _of_diffusers(folder, config)
         else:
             for name, content in _of_transformers(config).items():
-                if "token" in name and folder:  # a pipeline has a folder for them
-                    out[folder.replace("text_encoder", "tokenizer") + "/" + name] = content
+                if "token" in name and folder:  # a pipeline has folders for them
+                    if "text_encoder" in folder:
+                        out[folder.replace("text_encoder", "tokenizer") + "/" + name] = content
                 else:
                     out[(folder + "/" if folder else "") + name] = content
     return out
+
+
+def described(repository):
+    """What the hub's server says of a repository; None: it is not known."""
+    files = _files_of(repository)
+    if files is None:
+        return None
+    return {
+        "id": repository, "modelId": repository, "sha": _REVISION, "private": False, "tags": [], "downloads": 0,
+        "likes": 0, "siblings": [{"rfilename": name} for name in sorted(files)],
+    }  # fmt: skip
 
 
 def has(path):
@@ -139,4 +157,7 @@ def has(path):
                 _files.make_folder(name.rpartition("/")[0])
                 _files.keep(name, content)
             _answers[folder] = True
+    begin, mark, name = path.partition(f"/.no_exist/{_REVISION}/")
+    if _answers[folder] and mark and f"{begin}/snapshots/{_REVISION}/{name}" not in _files.files:
+        _files.keep(path, [""])  # so the cache knows that the hub has no such file
     return _answers[folder]

@@ -1,4 +1,5 @@
-"""Pipelines of diffusion models: the configurations of their parts, by folder, beside the defaults of their classes."""
+"""Pipelines of diffusion models: the configurations of their parts, by folder, beside the defaults of their classes;
+and whole files by their names."""
 
 _WITH_TEXT = ["CrossAttnDownBlock2D", "CrossAttnDownBlock2D", "CrossAttnDownBlock2D", "DownBlock2D"]
 _TO_PICTURE = ["UpBlock2D", "CrossAttnUpBlock2D", "CrossAttnUpBlock2D", "CrossAttnUpBlock2D"]
@@ -22,12 +23,43 @@ _NOISE = {
     "_class_name": "PNDMScheduler", "beta_start": 0.00085, "beta_end": 0.012, "beta_schedule": "scaled_linear",
     "num_train_timesteps": 1000, "skip_prk_steps": True, "steps_offset": 1, "set_alpha_to_one": False,
 }  # fmt: skip
-_SD_1 = {"unet": _UNET, "vae": _VAE, "text_encoder": _TEXT, "scheduler": _NOISE}
+_CHECKER = {
+    "model_type": "clip", "architectures": ["StableDiffusionSafetyChecker"], "projection_dim": 768,
+    "text_config": {
+        "hidden_size": 768, "intermediate_size": 3072, "num_attention_heads": 12, "projection_dim": 768,
+    },
+    "vision_config": {
+        "hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "num_attention_heads": 16,
+        "patch_size": 14, "projection_dim": 768,
+    },
+}  # fmt: skip
+_PICTURES = {
+    "crop_size": 224, "do_center_crop": True, "do_convert_rgb": True, "do_normalize": True, "do_resize": True,
+    "feature_extractor_type": "CLIPFeatureExtractor", "image_mean": [0.48145466, 0.4578275, 0.40821073],
+    "image_std": [0.26862954, 0.26130258, 0.27577711], "resample": 3, "size": 224,
+}  # fmt: skip
+_SD_INDEX = {
+    "_class_name": "StableDiffusionPipeline", "_diffusers_version": "0.6.0",
+    "scheduler": ["diffusers", "PNDMScheduler"], "text_encoder": ["transformers", "CLIPTextModel"],
+    "tokenizer": ["transformers", "CLIPTokenizer"], "unet": ["diffusers", "UNet2DConditionModel"],
+    "vae": ["diffusers", "AutoencoderKL"],
+}  # fmt: skip
+_SD_1 = {
+    "unet": _UNET, "vae": _VAE, "text_encoder": _TEXT, "scheduler": _NOISE, "safety_checker": _CHECKER,
+    "feature_extractor/preprocessor_config.json": _PICTURES,
+    "model_index.json": _SD_INDEX | {
+        "safety_checker": ["stable_diffusion", "StableDiffusionSafetyChecker"],
+        "feature_extractor": ["transformers", "CLIPFeatureExtractor"],
+    },
+}  # fmt: skip
 _TEXT_2 = _TEXT | {
     "hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 23, "num_attention_heads": 16,
     "projection_dim": 512, "hidden_act": "gelu",
 }  # fmt: skip
-_SD_2 = _SD_1 | {
+_SD_2 = {
+    "model_index.json": _SD_INDEX | {
+        "scheduler": ["diffusers", "DDIMScheduler"], "requires_safety_checker": False,
+    },
     "unet": _UNET | {
         "cross_attention_dim": 1024, "attention_head_dim": [5, 10, 20, 20], "use_linear_projection": True,
         "sample_size": 96,
@@ -37,6 +69,11 @@ _SD_2 = _SD_1 | {
     "scheduler": _NOISE | {"_class_name": "DDIMScheduler", "prediction_type": "v_prediction"},
 }  # fmt: skip
 _SDXL = {
+    "model_index.json": _SD_INDEX | {
+        "_class_name": "StableDiffusionXLPipeline", "scheduler": ["diffusers", "EulerDiscreteScheduler"],
+        "text_encoder_2": ["transformers", "CLIPTextModelWithProjection"],
+        "tokenizer_2": ["transformers", "CLIPTokenizer"], "force_zeros_for_empty_prompt": True,
+    },
     "unet": _UNET | {
         "sample_size": 128, "block_out_channels": [320, 640, 1280], "cross_attention_dim": 2048,
         "down_block_types": ["DownBlock2D", "CrossAttnDownBlock2D", "CrossAttnDownBlock2D"],

@@ -103,6 +103,8 @@ def files_of(config):
             "special_tokens": {},
         },
     }  # fmt: skip
-    settings = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": longest or int(1e30)}
+    # A pipeline's tokenizer stands apart from the configuration that would say its class.
+    of_class = "CLIPTokenizer" if found is _CLIP else "PreTrainedTokenizerFast"
+    settings = {"tokenizer_class": of_class, "model_max_length": longest or int(1e30)}
     settings |= {role + "_token": token for role, token in names.items()}
     return {"tokenizer_config.json": [json.dumps(settings)], "tokenizer.json": [json.dumps(tokenizer)]}
