@@ -78,10 +78,11 @@ def _of_transformers(config):
         with torch.device("meta"):
             return kind(own)
 
-    from _known_hub.tokens import files_of
+    from _known_hub import inputs, tokens
 
     dtype = getattr(torch, config.get("dtype", "float32"))
-    return files_of(config) | {"config.json": [json.dumps(config)], "model.safetensors": [Weights(make, dtype)]}
+    own = {"config.json": [json.dumps(config)], "model.safetensors": [Weights(make, dtype)]}
+    return inputs.files_of(config) | tokens.files_of(config) | own
 
 
 def _of_diffusers(folder, config):
@@ -119,8 +120,8 @@ def _files_of(repository):
             out |= _of_diffusers(folder, config)
         else:
             for name, content in _of_transformers(config).items():
-                if "token" in name and folder:  # a pipeline has folders for them
-                    if "text_encoder" in folder:
+                if folder and ("token" in name or "preprocessor" in name):  # a pipeline has folders for them
+                    if "token" in name and "text_encoder" in folder:
                         out[folder.replace("text_encoder", "tokenizer") + "/" + name] = content
                 else:
                     out[(folder + "/" if folder else "") + name] = content
