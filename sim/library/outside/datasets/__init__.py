@@ -28,6 +28,50 @@ class Dataset(_declared.Items):
                 out[name] = ClassLabel(self._classes)
         return out
 
+    def map(self, function=None, with_indices=False, batched=False, batch_size=1000, remove_columns=None, **options):
+        """Of a function that makes other rows of a batch than it takes, the first batch stands for all."""
+        options = {name: value for name, value in options.items() if name == "fn_kwargs"}
+        settings = {"batched": batched, "with_indices": with_indices, "remove_columns": remove_columns} | options
+        if not batched or len(self) < 2 or self._rows_of(function, 2, settings) is None:
+            return super().map(function, **settings)
+        count = min(batch_size or len(self), len(self))
+        rows = self._rows_of(function, count, settings)
+        if rows is None or not rows:
+            return super().map(function, **settings)
+        _tidemark.note("map() makes other rows of a batch than it takes: its first batch stands for all")
+        out = _Given(rows)
+        out._places = [i % len(rows) for i in range(round(len(self) * len(rows) / count))]
+        return out
+
+    def _rows_of(self, function, count, settings):
+        """the rows that the function makes of the first ones; None: they are as many"""
+        more = (list(range(count)),) if settings["with_indices"] else ()
+        out = function(self[:count], *more, **(settings.get("fn_kwargs") or {})) or {}
+        lengths = {len(column) for column in out.values()}
+        if not lengths or lengths == {count}:
+            return None
+        return [dict(zip(out, row)) for row in zip(*out.values())]
+
+    def unique(self, column):
+        if self._classes is not None and "label" in column:
+            return list(range(self._classes))
+        _tidemark.refuse(f"the values of column {column!r} are not known", "give them in the program")
+
+    def sort(self, column_names, **options):
+        return self._with()
+
+    def class_encode_column(self, column):
+        return self._with()
+
+    def cast_column(self, column, feature):
+        return self._with()
+
+    def add_column(self, name, column, **options):
+        return self._with(change=lambda item, place: {**item, name: column[place]})
+
+    def to_iterable_dataset(self, num_shards=1):
+        return self
+
     @staticmethod
     def from_dict(mapping, **options):
         return Dataset.from_list([dict(zip(mapping, row)) for row in zip(*mapping.values())])
