@@ -196,11 +196,13 @@ class File:
 
     def _text(self):
         for piece in self._content:
-            if not isinstance(piece, str):
+            if not isinstance(piece, (str, bytes, bytearray)):
                 _tidemark.refuse(
                     "reading a file that torch.save() wrote as bytes is not modelled", "read it with torch.load()"
                 )
-        return "".join(self._content)
+        if "b" in self.mode:
+            return b"".join([piece.encode() if isinstance(piece, str) else bytes(piece) for piece in self._content])
+        return "".join([piece if isinstance(piece, str) else piece.decode() for piece in self._content])
 
     def _rest(self):
         # Below 0: all of it was read, and nobody has asked how much that is.
@@ -231,7 +233,7 @@ class File:
 
     def readline(self):
         rest = self._rest()
-        end = rest.find("\n")
+        end = rest.find(b"\n" if "b" in self.mode else "\n")
         return self.read(len(rest) if end < 0 else end + 1)
 
     def readlines(self):
@@ -244,7 +246,7 @@ class File:
             line = self.readline()
 
     def getvalue(self):
-        if any(not isinstance(piece, str) for piece in self._content):
+        if any(not isinstance(piece, (str, bytes, bytearray)) for piece in self._content):
             return Saved(list(self._content))
         return self._text()
 
