@@ -44,6 +44,15 @@ bool intercepts(Interp& in, const ClassObject& type) {
   return type.lookup(getattribute(in), &owner) != nullptr && owner->user_defined;
 }
 
+/// type.mro.
+Value mro_of(Interp& in, ClassObject& type) {
+  return in.raw_function("mro", [raw = &type](Interp& interp, CallArgs&) -> Value {
+    std::vector<Value> out;
+    for (ClassObject* each : raw->mro()) out.emplace_back(Ref<ClassObject>(each));
+    return interp.list(std::move(out));
+  });
+}
+
 /// type.__subclasses__.
 Value subclasses_of(Interp& in, ClassObject& type) {
   Value function =
@@ -301,6 +310,7 @@ Value Interp::find_class_member(ClassObject& type, Name name) {
       break;
   }
   if (text(name) == "__subclasses__") return subclasses_of(*this, type);
+  if (text(name) == "mro") return mro_of(*this, type);
   if (!type.metaclass) return {};
   return ask_code(Ref<ClassObject>(&type), known(name::kGetattr), {str(std::string(text(name)))});
 }

@@ -111,6 +111,14 @@ def isinf(x):
     return _a.apply1("isinf", x, False)
 
 
+def isposinf(x):
+    return _a.apply1("isposinf", x, False)
+
+
+def isneginf(x):
+    return _a.apply1("isneginf", x, False)
+
+
 def isfinite(x):
     return _a.apply1("isfinite", x, False)
 

@@ -3,7 +3,7 @@ from _files import (
     text_of as _text, time_of as getmtime,
 )
 
-sep = "/"
+sep, pathsep, altsep, curdir, pardir, extsep, defpath, devnull = "/", ":", None, ".", "..", ".", "/bin:/usr/bin", "/dev/null"
 
 
 def join(first, *rest):
