@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/lang/imports/library_index.h"
 #include "sim/lang/runtime/docstring.h"
 #include "sim/lang/runtime/frame.h"
@@ -44,23 +46,15 @@ bool intercepts(Interp& in, const ClassObject& type) {
   return type.lookup(getattribute(in), &owner) != nullptr && owner->user_defined;
 }
 
-/// type.mro.
-Value mro_of(Interp& in, ClassObject& type) {
-  return in.raw_function("mro", [raw = &type](Interp& interp, CallArgs&) -> Value {
-    std::vector<Value> out;
-    for (ClassObject* each : raw->mro()) out.emplace_back(Ref<ClassObject>(each));
-    return interp.list(std::move(out));
+/// type.__subclasses__ and type.mro.
+Value listing_of(Interp& in, ClassObject& type, std::string_view name) {
+  const bool above = name == "mro";
+  Value function = in.raw_function(name, [above, raw = &type](Interp& interp, CallArgs&) -> Value {
+    std::vector<Value> types;
+    const auto add = [&](ClassObject* each) { types.emplace_back(Ref<ClassObject>(each)); };
+    above ? std::ranges::for_each(raw->mro(), add) : std::ranges::for_each(raw->subclasses(), add);
+    return interp.list(std::move(types));
   });
-}
-
-/// type.__subclasses__.
-Value subclasses_of(Interp& in, ClassObject& type) {
-  Value function =
-      in.raw_function("__subclasses__", [raw = &type](Interp& interp, CallArgs&) -> Value {
-        std::vector<Value> types;
-        for (ClassObject* each : raw->subclasses()) types.emplace_back(Ref<ClassObject>(each));
-        return interp.list(std::move(types));
-      });
   function.as<Builtin>()->owner = Ref<ClassObject>(&type);
   function.as<Builtin>()->binds_self = false;
   return function;
@@ -309,8 +303,8 @@ Value Interp::find_class_member(ClassObject& type, Name name) {
     default:
       break;
   }
-  if (text(name) == "__subclasses__") return subclasses_of(*this, type);
-  if (text(name) == "mro") return mro_of(*this, type);
+  if (const std::string_view asked = text(name); asked == "__subclasses__" || asked == "mro")
+    return listing_of(*this, type, asked);
   if (!type.metaclass) return {};
   return ask_code(Ref<ClassObject>(&type), known(name::kGetattr), {str(std::string(text(name)))});
 }

@@ -46,17 +46,14 @@ NameExpr YieldSpreader::like(const NameExpr& of, ExprKind kind) {
 }
 
 void YieldSpreader::put(Expr* target, Expr* value, Statements& out) {
-  out.push_back(make(AssignStmt{{StmtKind::kAssign, value->place, true},
-                                tree_.make_seq(std::vector<Expr*>{target}),
-                                value}));
+  out.push_back(make(AssignStmt{
+      {StmtKind::kAssign, value->place, true}, tree_.make_seq(std::vector<Expr*>{target}), value}));
 }
 
 void YieldSpreader::branch(Expr* test, const Statements& body, const Statements& otherwise,
                            Statements& out) {
-  out.push_back(make(IfStmt{{StmtKind::kIf, test->place, true},
-                            test,
-                            tree_.make_seq(body),
-                            tree_.make_seq(otherwise)}));
+  out.push_back(make(IfStmt{
+      {StmtKind::kIf, test->place, true}, test, tree_.make_seq(body), tree_.make_seq(otherwise)}));
 }
 
 Expr* YieldSpreader::spilled(Expr* node, Statements& out) {
@@ -122,10 +119,10 @@ void YieldSpreader::step_of(const CompareExpr* node, std::size_t index, NameExpr
   const bool is_last = index + 1 == node->steps.size;
   NameExpr* right = hidden(step.right->place);
   put(right, lifted(step.right, out), out);
-  Expr* compared = make(CompareExpr{
-      {ExprKind::kCompare, node->place},
-      taken(left),
-      tree_.make_seq(std::vector<Comparison>{{step.relation, is_last ? taken(right) : read(right)}})});
+  Expr* compared = make(CompareExpr{{ExprKind::kCompare, node->place},
+                                    taken(left),
+                                    tree_.make_seq(std::vector<Comparison>{
+                                        {step.relation, is_last ? taken(right) : read(right)}})});
   put(make(like(*result, ExprKind::kName)), compared, out);
   if (is_last) return;
   const auto drop = [&](const NameExpr* name) {
@@ -279,8 +276,8 @@ void YieldSpreader::assign(AssignStmt* node, Statements& out) {
   if (!in_targets && node->targets.size == 1 && node->value->kind == ExprKind::kYield) {
     const auto* given = static_cast<YieldExpr*>(node->value);
     Expr* value = given->value == nullptr ? nullptr : lifted(given->value, out);
-    out.push_back(make(YieldStmt{
-        {StmtKind::kYield, node->place, true}, value, given->from, node->targets[0]}));
+    out.push_back(make(
+        YieldStmt{{StmtKind::kYield, node->place, true}, value, given->from, node->targets[0]}));
     return;
   }
   node->value = lifted(node->value, out);
@@ -364,8 +361,8 @@ void YieldSpreader::with(WithStmt* node, Statements& out) {
     if (!has_yield(node->items[i].manager)) continue;
     const std::vector<WithItem> before(node->items.begin(), node->items.begin() + i);
     const std::vector<WithItem> after(node->items.begin() + i, node->items.end());
-    WithStmt* inner = make(WithStmt{
-        {StmtKind::kWith, node->place, true}, tree_.make_seq(after), node->body});
+    WithStmt* inner =
+        make(WithStmt{{StmtKind::kWith, node->place, true}, tree_.make_seq(after), node->body});
     Statements body;
     with(inner, body);
     node->items = tree_.make_seq(before);
@@ -437,8 +434,7 @@ void YieldSpreader::statement(Stmt* node, Statements& out) {
     case StmtKind::kWith:
       return with(static_cast<WithStmt*>(node), out);
     case StmtKind::kMatch:
-      static_cast<MatchStmt*>(node)->subject =
-          lifted(static_cast<MatchStmt*>(node)->subject, out);
+      static_cast<MatchStmt*>(node)->subject = lifted(static_cast<MatchStmt*>(node)->subject, out);
       break;
     case StmtKind::kFunction: {
       auto* definition = static_cast<FunctionStmt*>(node);

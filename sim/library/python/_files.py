@@ -42,12 +42,49 @@ def _is_on_host(path, ending):
 
 
 def is_file(path):
-    return clean(path) in files or _is_on_host(path, "")
+    return clean(path) in files or declared_size(path) is not None or _is_on_host(path, "")
 
 
 def is_folder(path):
     name = clean(path)
-    return name in folders or _tidemark.has_folder(name)
+    return name in folders or _tidemark.has_folder(name) or _declared_names(name) is not None
+
+
+_declared_folders = []  # (path, pictures, classes, [height, width]), once asked for
+
+
+def _pictures():
+    if not _declared_folders:
+        import _declared
+
+        said = [(clean(p), s["images"], s.get("classes", 0), s["size"]) for p, s in _declared.folders().items()]
+        _declared_folders.append(said)
+        if said:
+            _tidemark.note("folders of pictures are declared: their counts and sizes are known, their values are not")
+    return _declared_folders[0]
+
+
+def _declared_names(name):
+    """what stands in a declared folder, or in one of its classes; None: it is another"""
+    for folder, count, classes, _ in _pictures():
+        if classes and name == folder:
+            return [f"class{i:05d}" for i in range(classes)]
+        if name == folder:
+            return [f"{i:08d}.jpg" for i in range(count)]
+        if classes and name.startswith(folder + "/class") and name[len(folder) + 6:].isdigit():
+            first = int(name[len(folder) + 6:])
+            return [f"{i:08d}.jpg" for i in range(first, count, classes)] if first < classes else None
+    return None
+
+
+def declared_size(path):
+    """height and width of a declared picture; None: it is no such"""
+    name = clean(path)
+    for folder, count, classes, size in _pictures():
+        is_within = name.startswith(folder + "/") and name.endswith(".jpg") and name[-12:-4].isdigit()
+        if is_within and int(name[-12:-4]) < count:
+            return size
+    return None
 
 
 def keep(path, content):
@@ -66,6 +103,8 @@ def content_of(path):
     """what the program itself put there, or a text that it may see"""
     name = clean(path)
     if name not in files:
+        if declared_size(path) is not None:
+            return []
         _may_be_read(name)
         text = _tidemark.read_text(name)
         if text is not None:
@@ -104,6 +143,9 @@ def make_folder(path):
 
 
 def names_in(path):
+    declared = _declared_names(clean(path))
+    if declared is not None:
+        return declared
     start = clean(path)
     start = "" if start == "." else start.rstrip("/") + "/"
     names = {}

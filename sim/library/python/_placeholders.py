@@ -8,6 +8,10 @@ class Placeholder(type):
     """stands for what is not there: it may be named, handed on and inherited from"""
 
     def __call__(cls, *args, **kwargs):
+        import _declared
+
+        if _declared.of(cls._placeholder[0]) is not None:
+            return _declared.called(cls._placeholder[0], args, kwargs)
         _refuse(cls)
 
     def __getattr__(cls, name):

@@ -77,8 +77,8 @@ Value torch_function(Session& session, Arguments& args) {
     const auto* other = each.as<ClassObject>();
     if (other == nullptr || !type.derives_from(*other)) return Value::not_implemented();
   }
-  const Ref<lang::Tuple> positional =
-      make_ref<lang::Tuple>(interp.heap(), args[3].is_none() ? std::vector<Value>() : interp.unpack(args[3]));
+  const Ref<lang::Tuple> positional = make_ref<lang::Tuple>(
+      interp.heap(), args[3].is_none() ? std::vector<Value>() : interp.unpack(args[3]));
   const Ref<lang::Dict> keywords = args[4].ref<lang::Dict>();
   Value result;
   {
@@ -100,8 +100,9 @@ void add_subclasses(Session& session) {
     if (type == nullptr) in.type_error("Tensor.__new__(X): X is not a type object");
     CallArgs rest{args.values + 1, args.positional - 1, args.keywords, args.keyword_count, false};
     const bool is_given = rest.positional == 1 && rest.values[0].as<TensorObject>() != nullptr;
-    Value made = is_given ? s->wrap(aliased(*s, rest.values[0]))
-                          : in.call(in.get_attr(in.import("torch"), in.intern("_legacy_tensor")), rest);
+    Value made = is_given
+                     ? s->wrap(aliased(*s, rest.values[0]))
+                     : in.call(in.get_attr(in.import("torch"), in.intern("_legacy_tensor")), rest);
     return in_class(*s, made.as<TensorObject>()->tensor, *type);
   });
   make.as<lang::Builtin>()->binds_self = false;
@@ -124,7 +125,8 @@ void add_subclasses(Session& session) {
   };
   wrapped(lang::Kind::kStaticMethod, "_make_subclass(cls, data, require_grad=False, **options)",
           [s](Interp&, Arguments& args) -> Value {
-            ops::Tensor plain = ops::Context::shallow_copy(args.object<TensorObject>(1, "Tensor").tensor);
+            ops::Tensor plain =
+                ops::Context::shallow_copy(args.object<TensorObject>(1, "Tensor").tensor);
             plain->requires_grad = s->interp.truth(args[2]);
             return in_class(*s, std::move(plain), args.object<ClassObject>(0, "class"));
           });
