@@ -10,8 +10,15 @@ class Placeholder(type):
     def __call__(cls, *args, **kwargs):
         import _declared
 
-        if _declared.of(cls._placeholder[0]) is not None:
-            return _declared.called(cls._placeholder[0], args, kwargs)
+        name = cls._placeholder[0]
+        if _declared.of(name) is not None:
+            return _declared.called(name, args, kwargs)
+        if name.startswith("scipy.linalg.") and name.count(".") == 2:
+            import _scipy_linalg
+
+            known = _scipy_linalg.of(name.rpartition(".")[2])
+            if known is not None:
+                return known(*args, **kwargs)
         _refuse(cls)
 
     def __getattr__(cls, name):

@@ -152,8 +152,7 @@ _of_one = {
     "ceil": lambda x: float(math.ceil(x)), "floor": lambda x: float(math.floor(x)), "round": lambda x: float(round(x)),
     "trunc": lambda x: float(math.trunc(x)), "abs": abs, "square": lambda x: x * x, "neg": lambda x: -x,
     "sign": lambda x: (x > 0) - (x < 0),
-    "isnan": math.isnan, "isinf": math.isinf, "isfinite": math.isfinite, "isposinf": lambda x: x == math.inf,
-    "isneginf": lambda x: x == -math.inf, "logical_not": lambda x: not x,
+    "isnan": math.isnan, "isinf": math.isinf, "isfinite": math.isfinite, "logical_not": lambda x: not x,
 }
 _of_two = {
     "add": lambda x, y: x + y, "sub": lambda x, y: x - y, "mul": lambda x, y: x * y,

@@ -112,11 +112,15 @@ def isinf(x):
 
 
 def isposinf(x):
-    return _a.apply1("isposinf", x, False)
+    if isinstance(x, (int, float)):
+        return x == float("inf")
+    return _a.made(_a.tensor_of(x)) == float("inf")
 
 
 def isneginf(x):
-    return _a.apply1("isneginf", x, False)
+    if isinstance(x, (int, float)):
+        return x == float("-inf")
+    return _a.made(_a.tensor_of(x)) == float("-inf")
 
 
 def isfinite(x):

@@ -91,7 +91,7 @@ _MOST_READ = 4096  # numbers of a text that are read; of more the count is known
 
 def _rows_of(fname, comments, delimiter, skipped, most, filling):
     """the words of each line that has some"""
-    if isinstance(fname, (str, os.PathLike)):
+    if isinstance(fname, str) or hasattr(fname, "__fspath__"):
         with open(fname) as file:
             lines = file.read().split("\n")
     else:

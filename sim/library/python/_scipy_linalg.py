@@ -1,10 +1,5 @@
-import _tidemark
+"""scipy.linalg where scipy is nowhere, by shape alone: matrices on the host, whose numbers are not known"""
 import numpy as np
-
-det, inv, norm, pinv, svd, eigh, eigvalsh, LinAlgError = [
-    getattr(np.linalg, name)
-    for name in ("det", "inv", "norm", "pinv", "svd", "eigh", "eigvalsh", "LinAlgError")
-]
 
 
 def _floats(a):
@@ -44,13 +39,18 @@ def cholesky(a, lower=False, overwrite_a=False, check_finite=True):
     return _empty(a, *a.shape)
 
 
-sqrtm = expm = logm = cholesky
-
-
 def block_diag(*arrs):
     parts = [_floats(np.atleast_2d(a)) for a in arrs]
     return _empty(parts[0], sum(p.shape[0] for p in parts), sum(p.shape[1] for p in parts))
 
 
-def __getattr__(name):
-    return _tidemark.later("scipy.linalg." + name)
+_of_numpy = ("det", "inv", "norm", "pinv", "svd", "eigh", "eigvalsh")
+_own = {
+    "qr": qr, "lu": lu, "solve": solve, "cholesky": cholesky, "sqrtm": cholesky, "expm": cholesky, "logm": cholesky,
+    "block_diag": block_diag,
+}
+
+
+def of(name):
+    """what scipy.linalg has under the name; None: it is not modelled"""
+    return getattr(np.linalg, name) if name in _of_numpy else _own.get(name)
