@@ -95,6 +95,20 @@ class _Form:
         return subclass
 
 
+class _AnyMeta(type):
+    def __instancecheck__(self, obj):
+        if self is Any:
+            raise TypeError("typing.Any cannot be used with isinstance()")
+        return self in type(obj).__mro__
+
+    def __repr__(self):
+        return "typing.Any" if self is Any else super().__repr__()
+
+
+class Any(metaclass=_AnyMeta):
+    """any type at all"""
+
+
 def _text_of(kind):
     if kind is None or kind is type(None):
         return "None"
@@ -254,7 +268,6 @@ _bases = {
     "AbstractSet": (_abstract.Set,),
     "Iterator": (_abstract.Iterator,),
     "Generator": (_abstract.Iterator,),
-    "Any": (),
     "Generic": (Generic,),
 }
 _NOT_CLASSES = (
@@ -262,8 +275,8 @@ _NOT_CLASSES = (
     "TypeGuard", "TypeIs", "Concatenate", "Required", "NotRequired", "ReadOnly", "Unpack", "Annotated",
 )
 
-Any, Union, Optional, Callable, ClassVar, Final, Literal = [
-    _Form(n) for n in ("Any", "Union", "Optional", "Callable", "ClassVar", "Final", "Literal")
+Union, Optional, Callable, ClassVar, Final, Literal = [
+    _Form(n) for n in ("Union", "Optional", "Callable", "ClassVar", "Final", "Literal")
 ]
 List, Dict, Tuple, Set, FrozenSet, Type = [_Form(n) for n in ("List", "Dict", "Tuple", "Set", "FrozenSet", "Type")]
 Iterable, Iterator, Sequence, MutableSequence, Mapping, MutableMapping, Generator = [
