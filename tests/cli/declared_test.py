@@ -78,6 +78,20 @@ class DeclaredData(unittest.TestCase):
         refused = self.run_script("", "from datasets import load_dataset\nload_dataset('imdb')\n")
         self.assertIn("datasets.load_dataset cannot be used", refused)
 
+    def test_matrices_of_scipy_that_is_nowhere_have_their_shapes(self):
+        report = self.run_script("", """
+            import numpy as np
+            from scipy import linalg as la
+            q, r = la.qr(np.random.randn(5, 3))
+            p, l, u = la.lu(np.zeros((4, 6), dtype=np.float32))
+            print(q.shape, r.shape, la.qr(np.ones((5, 3)), mode="economic")[0].shape, p.shape, l.shape, u.shape, u.dtype)
+            try:
+                import scipy.optimize
+            except ImportError:
+                print("nowhere")
+            """)
+        self.assertEqual(report["printed"], "(5, 5) (5, 3) (5, 3) (4, 4) (4, 4) (4, 6) float32\nnowhere\n")
+
     def test_a_scenario_without_a_script_has_no_use_for_it(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "s.yaml"

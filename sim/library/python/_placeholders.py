@@ -14,7 +14,7 @@ class Placeholder(type):
         if _declared.of(name) is not None:
             return _declared.called(name, args, kwargs)
         if name.startswith("scipy.linalg.") and name.count(".") == 2:
-            import _scipy_linalg
+            from numpy import _scipy_linalg
 
             known = _scipy_linalg.of(name.rpartition(".")[2])
             if known is not None:
