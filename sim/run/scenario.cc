@@ -15,6 +15,7 @@
 #include "sim/format/read_scope.h"
 #include "sim/run/alternatives.h"
 #include "sim/run/backends_reader.h"
+#include "sim/run/declared_data.h"
 #include "sim/run/import_files.h"
 #include "sim/run/ops_reader.h"
 #include "sim/run/overrides.h"
@@ -66,11 +67,12 @@ class Reader {
     read_ranks();
     read_pytorch();
     read_allocator();
-    if (const yaml::Node* node = fields_.get("backends"))
-      read_backends(*node, scenario_.backends, problems_);
+    const yaml::Node* backends = fields_.get("backends");
+    if (backends != nullptr) read_backends(*backends, scenario_.backends, problems_);
     read_compile();
     read_assume();
     read_params();
+    read_declared_data(fields_, scenario_);
     if (const yaml::Node* ops = fields_.get("ops")) scenario_.ops = read_ops(*ops, problems_);
     read_packages();
     if (fields_.get("script") != nullptr) {
@@ -281,18 +283,17 @@ class Reader {
   }
 
   void read_compile() {
-    if (const std::optional<std::size_t> mode = fields_.choice("compile"))
-      scenario_.compile = static_cast<torch::CompileMode>(*mode);
+    const std::optional<std::size_t> mode = fields_.choice("compile");
+    if (mode) scenario_.compile = static_cast<torch::CompileMode>(*mode);
   }
 
   void read_assume() {
     const yaml::Node* node = fields_.get("assume");
     if (node == nullptr) return;
     const auto add = [&](const yaml::Node& each) {
-      if (!each.is_text()) {
-        fields_.report(each, "assume", fmt::format("expected text, found {}", describe(each)));
-        return;
-      }
+      if (!each.is_text())
+        return fields_.report(each, "assume",
+                              fmt::format("expected text, found {}", describe(each)));
       collect([&] {
         ways_of({each.text});
         scenario_.assume.push_back(each.text);

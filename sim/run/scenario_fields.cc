@@ -111,6 +111,7 @@ constexpr yaml::Field kScenarioFields[] = {
     {"loop", kText, "a loop of one's own, in the model language"},
     {"script", form::text().either(kScriptAsMap),
      "a training script, in place of model, layers, train and loop"},
+    {"data", form::map_of(kAny), "of a script: folders of pictures and loaders, by size alone"},
     {"packages", form::text().either(kListOfText),
      "folders of installed packages, in which import looks last (default: TIDEMARK_PACKAGES, "
      "$VIRTUAL_ENV, $CONDA_PREFIX)"},

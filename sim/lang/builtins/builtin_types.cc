@@ -337,6 +337,15 @@ void add_types(Interp& in) {
     return Value::boolean(args.positional > 0 && interp.truth(args.values[0]));
   };
   c.str->construct = [](Interp& interp, ClassObject&, CallArgs& args) {
+    if (args.positional > 0 && args.total() > 1) {  // str(bytes, encoding, errors)
+      const Value decode = interp.find_attr(args.values[0], interp.intern("decode"));
+      if (decode.empty()) {
+        interp.type_error(fmt::format("decoding to str: need a bytes-like object, {} found",
+                                      interp.type_name(args.values[0])));
+      }
+      CallArgs rest{args.values + 1, args.positional - 1, args.keywords, args.keyword_count, false};
+      return interp.call(decode, rest);
+    }
     at_most(interp, args, "str", 1);
     if (args.positional > 0) {
       if (is_of_rank(args.values[0])) return of_ranks(interp, interp.classes().str, args);

@@ -108,6 +108,24 @@ void add_introspection(Interp& in, Module& module) {
       scene = args[0].ref<Module>();
     }
     if (!scene) interp.type_error("annotations stand in functions, classes and modules");
+    // A class within the class is seen by its own name.
+    std::string names;
+    std::vector<Value> inner;
+    if (const auto* type = args[0].as<ClassObject>()) {
+      for (const AttrMap::Entry& entry : type->attrs.entries()) {
+        if (entry.value.as<ClassObject>() == nullptr) continue;
+        const std::string_view name = interp.text(entry.name);
+        if (name.starts_with('_') || args.text(1).find(name) == std::string_view::npos) continue;
+        names += (names.empty() ? "" : ", ") + std::string(name);
+        inner.push_back(entry.value);
+      }
+    }
+    if (!inner.empty()) {
+      const Value asked = interp.evaluate(
+          *scene, std::make_shared<const SourceText>(SourceText{
+                      "<annotation>", fmt::format("lambda {}: {}", names, args.text(1))}));
+      return interp.call(asked, inner);
+    }
     return interp.evaluate(
         *scene, std::make_shared<const SourceText>(SourceText{"<annotation>", args.text(1)}));
   });

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/lang/imports/library_index.h"
 #include "sim/lang/runtime/docstring.h"
 #include "sim/lang/runtime/frame.h"
@@ -44,14 +46,15 @@ bool intercepts(Interp& in, const ClassObject& type) {
   return type.lookup(getattribute(in), &owner) != nullptr && owner->user_defined;
 }
 
-/// type.__subclasses__.
-Value subclasses_of(Interp& in, ClassObject& type) {
-  Value function =
-      in.raw_function("__subclasses__", [raw = &type](Interp& interp, CallArgs&) -> Value {
-        std::vector<Value> types;
-        for (ClassObject* each : raw->subclasses()) types.emplace_back(Ref<ClassObject>(each));
-        return interp.list(std::move(types));
-      });
+/// type.__subclasses__ and type.mro.
+Value listing_of(Interp& in, ClassObject& type, std::string_view name) {
+  const bool above = name == "mro";
+  Value function = in.raw_function(name, [above, raw = &type](Interp& interp, CallArgs&) -> Value {
+    std::vector<Value> types;
+    const auto add = [&](ClassObject* each) { types.emplace_back(Ref<ClassObject>(each)); };
+    above ? std::ranges::for_each(raw->mro(), add) : std::ranges::for_each(raw->subclasses(), add);
+    return interp.list(std::move(types));
+  });
   function.as<Builtin>()->owner = Ref<ClassObject>(&type);
   function.as<Builtin>()->binds_self = false;
   return function;
@@ -300,7 +303,8 @@ Value Interp::find_class_member(ClassObject& type, Name name) {
     default:
       break;
   }
-  if (text(name) == "__subclasses__") return subclasses_of(*this, type);
+  if (const std::string_view asked = text(name); asked == "__subclasses__" || asked == "mro")
+    return listing_of(*this, type, asked);
   if (!type.metaclass) return {};
   return ask_code(Ref<ClassObject>(&type), known(name::kGetattr), {str(std::string(text(name)))});
 }

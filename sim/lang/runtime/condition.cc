@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace tidemark::lang {
 
@@ -35,49 +36,6 @@ bool leaves(const Seq<Stmt*>& body, const CodeFile& file) {
   });
 }
 
-/// Whether something in a loop's body, at any depth, ends that loop. A `break` of a loop within
-/// does not; what functions within do is theirs.
-bool has_exit(const Seq<Stmt*>& body, const CodeFile& file, bool is_own = true) {
-  return std::any_of(body.begin(), body.end(), [&](const Stmt* statement) {
-    const auto within = [&](const Seq<Stmt*>& part) { return has_exit(part, file, is_own); };
-    const auto deeper = [&](const Seq<Stmt*>& part) { return has_exit(part, file, false); };
-    switch (statement->kind) {
-      case StmtKind::kBreak:
-        return is_own;
-      case StmtKind::kReturn:
-      case StmtKind::kRaise:
-        return true;
-      case StmtKind::kIf: {
-        const auto* branch = static_cast<const IfStmt*>(statement);
-        return within(branch->body) || within(branch->otherwise);
-      }
-      case StmtKind::kWhile: {
-        const auto* loop = static_cast<const WhileStmt*>(statement);
-        return deeper(loop->body) || within(loop->otherwise);
-      }
-      case StmtKind::kFor: {
-        const auto* loop = static_cast<const ForStmt*>(statement);
-        return deeper(loop->body) || within(loop->otherwise);
-      }
-      case StmtKind::kWith:
-        return within(static_cast<const WithStmt*>(statement)->body);
-      case StmtKind::kTry: {
-        const auto* attempt = static_cast<const TryStmt*>(statement);
-        return within(attempt->body) || within(attempt->otherwise) || within(attempt->finally) ||
-               std::any_of(attempt->handlers.begin(), attempt->handlers.end(),
-                           [&](const Handler& handler) { return within(handler.body); });
-      }
-      case StmtKind::kMatch: {
-        const auto& cases = static_cast<const MatchStmt*>(statement)->cases;
-        return std::any_of(cases.begin(), cases.end(),
-                           [&](const MatchCase& choice) { return within(choice.body); });
-      }
-      default:
-        return is_exit(statement, file);
-    }
-  });
-}
-
 std::string_view text_of(const Expr* expression, const CodeFile& file) {
   const Place place = expression->place;
   return view(file.text).substr(place.begin, place.end - place.begin);
@@ -101,10 +59,13 @@ bool sets_back(const Seq<Stmt*>& body, const Seq<Stmt*>& other, const CodeFile& 
   });
 }
 
+bool has_exit(const Seq<Stmt*>& body, const CodeFile& file) { return exits_of(body, file) > 0; }
+
 /// Walks to the test that holds a place.
 class Finder {
  public:
-  Finder(const Code& code, Place at) : code_(code), at_(at) {}
+  Finder(const Code& code, Place at, const std::function<bool(const ForStmt&)>& is_endless)
+      : code_(code), at_(at), is_endless_(is_endless) {}
 
   Condition find() {
     if (code_.value != nullptr) in_expression(code_.value, false);
@@ -117,17 +78,33 @@ class Finder {
     for (const Stmt* statement : body) in_statement(statement);
   }
 
-  void in_loop(const Seq<Stmt*>& body) {
-    const bool was_in_loop = std::exchange(is_in_loop_, true);
+  void in_loop(const Stmt& loop, const Seq<Stmt*>& body) {
+    loops_.push_back({&loop, &body});
     in_body(body);
-    is_in_loop_ = was_in_loop;
+    loops_.pop_back();
+  }
+
+  /// Whether a loop without an end of its own can be left by `dropped` alone.
+  [[nodiscard]] bool only_leaves(const Seq<Stmt*>& dropped) const {
+    for (std::size_t i = loops_.size(); i-- > 0;) {
+      const auto& [loop, body] = loops_[i];
+      const std::size_t here = exits_of(dropped, *code_.file, i + 1 == loops_.size());
+      if (here == 0 || here != exits_of(*body, *code_.file) || loop->yields) continue;
+      if (loop->kind == StmtKind::kWhile ? is_always_true(static_cast<const WhileStmt*>(loop)->test)
+                                         : is_endless_(*static_cast<const ForStmt*>(loop)))
+        return true;
+    }
+    return false;
   }
 
   void in_statement(const Stmt* statement) {
     switch (statement->kind) {
       case StmtKind::kIf: {
         const auto* branch = static_cast<const IfStmt*>(statement);
-        test(branch->test, goes_on_in_body(*branch));
+        const bool wanted = goes_on_in_body(*branch);
+        test(branch->test, wanted);
+        if (is_decisive_ && holds(branch->test->place, at_) && !loops_.empty())
+          found_.is_endless = only_leaves(wanted ? branch->otherwise : branch->body);
         in_body(branch->body);
         in_body(branch->otherwise);
         return;
@@ -139,12 +116,12 @@ class Finder {
           found_ = {true, !may_leave, may_leave};
           in_expression(loop->test, true);
         }
-        in_loop(loop->body);
+        in_loop(*loop, loop->body);
         in_body(loop->otherwise);
         return;
       }
       case StmtKind::kFor:
-        in_loop(static_cast<const ForStmt*>(statement)->body);
+        in_loop(*statement, static_cast<const ForStmt*>(statement)->body);
         in_body(static_cast<const ForStmt*>(statement)->otherwise);
         return;
       case StmtKind::kWith:
@@ -178,8 +155,8 @@ class Finder {
     const bool leaves_otherwise = leaves(branch.otherwise, file);
     if (leaves_body != leaves_otherwise) return leaves_otherwise;
     if (leaves_body) return false;
-    const bool may_leave_body = is_in_loop_ && has_exit(branch.body, file);
-    const bool may_leave_otherwise = is_in_loop_ && has_exit(branch.otherwise, file);
+    const bool may_leave_body = !loops_.empty() && has_exit(branch.body, file);
+    const bool may_leave_otherwise = !loops_.empty() && has_exit(branch.otherwise, file);
     if (may_leave_body != may_leave_otherwise) return may_leave_otherwise;
     return sets_back(branch.body, branch.otherwise, file) &&
            !sets_back(branch.otherwise, branch.body, file);
@@ -188,6 +165,7 @@ class Finder {
   void test(const Expr* expression, bool wanted) {
     if (!holds(expression->place, at_)) return;
     found_ = {wanted, false, false};
+    is_decisive_ = true;
     in_expression(expression, wanted);
   }
 
@@ -203,6 +181,7 @@ class Finder {
     }
     if (expression->kind == ExprKind::kBool) {
       const auto* choice = static_cast<const BoolExpr*>(expression);
+      if (choice->is_or != wanted) is_decisive_ = false;
       if (choice->operands.size > 1 && !choice->is_or) {
         found_.is_endless = false;
         found_.has_exit = false;
@@ -213,12 +192,77 @@ class Finder {
 
   const Code& code_;
   const Place at_;
-  bool is_in_loop_ = false;
+  const std::function<bool(const ForStmt&)>& is_endless_;
+  struct Loop {
+    const Stmt* node;
+    const Seq<Stmt*>* body;
+  };
+  std::vector<Loop> loops_;   // around the statement
+  bool is_decisive_ = false;  // the operand at the place decides the whole test as it is wanted
   Condition found_;
 };
 
 }  // namespace
 
-Condition condition_at(const Code& code, Place at) { return Finder(code, at).find(); }
+std::size_t exits_of(const Seq<Stmt*>& body, const CodeFile& file, bool is_own) {
+  std::size_t out = 0;
+  const auto within = [&](const Seq<Stmt*>& part) { out += exits_of(part, file, is_own); };
+  const auto deeper = [&](const Seq<Stmt*>& part) { out += exits_of(part, file, false); };
+  for (const Stmt* statement : body) {
+    switch (statement->kind) {
+      case StmtKind::kBreak:
+        out += is_own ? 1 : 0;
+        break;
+      case StmtKind::kReturn:
+      case StmtKind::kRaise:
+        ++out;
+        break;
+      case StmtKind::kIf:
+        within(static_cast<const IfStmt*>(statement)->body);
+        within(static_cast<const IfStmt*>(statement)->otherwise);
+        break;
+      case StmtKind::kWhile:
+        deeper(static_cast<const WhileStmt*>(statement)->body);
+        within(static_cast<const WhileStmt*>(statement)->otherwise);
+        break;
+      case StmtKind::kFor:
+        deeper(static_cast<const ForStmt*>(statement)->body);
+        within(static_cast<const ForStmt*>(statement)->otherwise);
+        break;
+      case StmtKind::kWith:
+        within(static_cast<const WithStmt*>(statement)->body);
+        break;
+      case StmtKind::kTry: {
+        const auto* attempt = static_cast<const TryStmt*>(statement);
+        within(attempt->body);
+        for (const Handler& handler : attempt->handlers) within(handler.body);
+        within(attempt->otherwise);
+        within(attempt->finally);
+        break;
+      }
+      case StmtKind::kMatch:
+        for (const MatchCase& each : static_cast<const MatchStmt*>(statement)->cases)
+          within(each.body);
+        break;
+      default:
+        out += is_exit(statement, file) ? 1 : 0;
+        break;
+    }
+  }
+  return out;
+}
+
+bool is_always_true(const Expr* test) {
+  if (test->kind != ExprKind::kConstant) return false;
+  const Literal& literal = static_cast<const ConstantExpr*>(test)->literal;
+  const bool is_number =
+      literal.kind == Literal::Kind::kBool || literal.kind == Literal::Kind::kInt;
+  return is_number && literal.integer() != 0;
+}
+
+Condition condition_at(const Code& code, Place at,
+                       const std::function<bool(const ForStmt& loop)>& is_endless) {
+  return Finder(code, at, is_endless).find();
+}
 
 }  // namespace tidemark::lang

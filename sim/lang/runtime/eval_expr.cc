@@ -209,6 +209,11 @@ Value Evaluator::eval(const Expr* node) {
       store(named->target, value);
       return value;
     }
+    case ExprKind::kTaken:
+      return std::exchange(frame_.slots[static_cast<const NameExpr*>(node)->slot], {});
+    case ExprKind::kYield:
+      frame_.at = node->place;
+      in_.refuse("a 'yield' cannot stand here");
     case ExprKind::kStarred:
       break;
   }

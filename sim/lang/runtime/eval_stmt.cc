@@ -330,6 +330,8 @@ Flow Evaluator::for_stmt(const ForStmt* node) {
     frame_.at = node->iterable->place;
     iterator = in_.iterate(iterable);
   }
+  const RunningFor running{*node, *iterator, frame_.loop};
+  InLoop in_loop(frame_.loop, &running);
   const std::unique_ptr<LoopWatch> loop_watch = watch(node, *iterator);
   std::optional<LoopSearch> search = LoopSearch::of(in_, *node, *iterator);
   while (true) {
@@ -344,6 +346,7 @@ Flow Evaluator::for_stmt(const ForStmt* node) {
     if (flow == Flow::kReturn) return flow;
     if (loop_watch) leave_out_turns(*loop_watch, static_cast<RangeIterator&>(*iterator), node);
   }
+  in_loop.end();
   iterator.reset();
   return run(node->otherwise);
 }

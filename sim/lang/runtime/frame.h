@@ -97,6 +97,30 @@ template <class... Values>
 DropInOrder(Values&...) -> DropInOrder<sizeof...(Values)>;
 
 /// One running piece of code.
+/// A `for` that is being run, and the one that it stands in.
+struct RunningFor {
+  const ForStmt& node;
+  const Iterator& iterator;
+  const RunningFor* outer;
+};
+
+/// Makes a loop the innermost one of a frame for as long as it lives.
+class InLoop {
+ public:
+  InLoop(const RunningFor*& innermost, const RunningFor* loop)
+      : innermost_(innermost), outer_(innermost) {
+    innermost_ = loop;
+  }
+  ~InLoop() { end(); }
+  void end() { innermost_ = outer_; }
+  InLoop(const InLoop&) = delete;
+  InLoop& operator=(const InLoop&) = delete;
+
+ private:
+  const RunningFor*& innermost_;
+  const RunningFor* outer_;
+};
+
 struct Frame {
   const Code* code = nullptr;
   Value* slots = nullptr;
@@ -107,8 +131,9 @@ struct Frame {
   std::vector<std::pair<Name, Place>>* annotations = nullptr;  // of a class body, in order
   Place at;                                                    // what is being evaluated
   Frame* back = nullptr;
-  mutable Ref<FrameObject> object;  // once something refers to the frame
-  Value result;                     // of `return`
+  mutable Ref<FrameObject> object;   // once something refers to the frame
+  Value result;                      // of `return`
+  const RunningFor* loop = nullptr;  // the innermost, of those that Evaluator runs
 };
 
 /// Counts the depth of host code that calls itself over nested values. Errors: RecursionError.

@@ -1,5 +1,10 @@
 #include "sim/lang/runtime/generator.h"
 
+#include <algorithm>
+
+#include "sim/lang/runtime/condition.h"
+#include "sim/lang/syntax/yields.h"
+
 namespace tidemark::lang {
 
 FunctionGenerator::FunctionGenerator(Interp& interp, Ref<Function> function,
@@ -23,6 +28,7 @@ void FunctionGenerator::traverse(Visitor& visitor) const {
   }
   visitor.visit(result_);
   visitor.visit(returned_);
+  visitor.visit(sent_);
   visitor.visit(frame_object_);
   visitor.visit(handled_);
 }
@@ -119,7 +125,13 @@ Value FunctionGenerator::resume(Interp& interp, Value sent, Ref<ExceptionObject>
       started_ = true;
       push_block(function_->code->body);
     } else if (thrown) {
-      unwind(interp, evaluator, std::move(thrown));
+      out = thrown_within(interp, evaluator, std::move(thrown));
+      if (!out.empty()) {
+        suspend();
+        return out;
+      }
+    } else if (!levels_.empty() && levels_.back().form == Form::kYieldFrom) {
+      sent_ = std::move(sent);
     } else if (target_ != nullptr) {
       evaluator.assign(std::exchange(target_, nullptr), std::move(sent));
     }
@@ -155,6 +167,59 @@ Value FunctionGenerator::resume(Interp& interp, Value sent, Ref<ExceptionObject>
   if (out.empty()) returned_ = std::move(frame.result);
   if (out.empty()) finish();
   return out;
+}
+
+// An exception at the `yield`: of `yield from` first within the generator that it goes through.
+// What that gives then; Empty: the program goes on here.
+Value FunctionGenerator::thrown_within(Interp& interp, Evaluator& evaluator,
+                                       Ref<ExceptionObject> exception) {
+  Ref<FunctionGenerator> inner;
+  if (!levels_.empty() && levels_.back().form == Form::kYieldFrom) {
+    auto* within = dynamic_cast<FunctionGenerator*>(levels_.back().iterator.get());
+    if (within != nullptr) inner = Ref<FunctionGenerator>(within);
+  }
+  if (inner) {
+    try {
+      if (exception->type().derives_from(*interp.classes().generator_exit)) {
+        inner->close(interp);
+      } else {
+        // Empty: it has returned, and `advance` asks it for what.
+        return inner->raise_inside(interp, std::move(exception));
+      }
+    } catch (Raised& raised) {
+      exception = std::move(raised.exception);
+    }
+  }
+  unwind(interp, evaluator, std::move(exception));
+  return {};
+}
+
+bool FunctionGenerator::is_endless() const {
+  if (finished()) return false;
+  const CodeFile& file = *function_->code->file;
+  const auto never_leaves = [&](const Stmt* statement) {
+    if (statement->kind != StmtKind::kWhile) return false;
+    const auto* loop = static_cast<const WhileStmt*>(statement);
+    return is_always_true(loop->test) && exits_of(loop->body, file) == 0;
+  };
+  if (!started_) {
+    const Seq<Stmt*>& body = function_->code->body;
+    return std::any_of(body.begin(), body.end(), never_leaves);
+  }
+  return std::any_of(levels_.begin(), levels_.end(), [&](const Level& level) {
+    if (level.form == Form::kWhile) return never_leaves(level.node);
+    if (level.form == Form::kYieldFrom) return level.iterator->is_endless();
+    return level.form == Form::kFor && level.iterator->is_endless() &&
+           exits_of(static_cast<const ForStmt*>(level.node)->body, file) == 0;
+  });
+}
+
+// What an expression had before it came to a `yield` goes with the expression.
+void FunctionGenerator::drop_taken(Interp& interp) {
+  const Code& code = *function_->code;
+  for (std::size_t i = 0; i < code.slots.size; ++i) {
+    if (is_hidden(interp.text(code.slots[i]))) slots_[i].reset();
+  }
 }
 
 // Runs to the next yield; Empty: to the end.
@@ -193,6 +258,12 @@ Value FunctionGenerator::advance(Interp& interp, Evaluator& evaluator) {
       }
       case Form::kWhile: {
         const auto* loop = static_cast<const WhileStmt*>(level.node);
+        if (!loop->before.empty() && level.next == 0) {
+          level.next = 1;
+          push_block(loop->before);
+          break;
+        }
+        level.next = 0;
         interp.step();
         const bool again = interp.truth(evaluator.eval(loop->test));
         if (!again) levels_.pop_back();
@@ -200,10 +271,13 @@ Value FunctionGenerator::advance(Interp& interp, Evaluator& evaluator) {
         break;
       }
       case Form::kYieldFrom: {
-        Value item = level.iterator->next(interp);
+        auto* inner = dynamic_cast<FunctionGenerator*>(level.iterator.get());
+        Value given = std::exchange(sent_, {});
+        Value item = inner == nullptr || given.empty() || given.is_none()
+                         ? level.iterator->next(interp)
+                         : inner->send(interp, std::move(given));
         if (!item.empty()) return item;
         const Expr* target = static_cast<const YieldStmt*>(level.node)->target;
-        auto* inner = dynamic_cast<FunctionGenerator*>(level.iterator.get());
         Value result = inner == nullptr ? Value::none() : inner->take_returned();
         levels_.pop_back();
         if (target != nullptr) evaluator.assign(target, std::move(result));
@@ -265,7 +339,8 @@ bool FunctionGenerator::enter(Interp& interp, Evaluator& evaluator, const Stmt* 
       push_block(static_cast<const TryStmt*>(node)->body);
       return false;
     default:
-      evaluator.exec(node);
+      if (const Flow flow = evaluator.exec(node); flow != Flow::kNormal)
+        unwind(interp, evaluator, flow);
       return false;
   }
 }
@@ -365,6 +440,7 @@ void FunctionGenerator::unwind(Interp& interp, Evaluator& evaluator, Flow flow) 
 void FunctionGenerator::unwind(Interp& interp, Evaluator& evaluator,
                                Ref<ExceptionObject> exception) {
   evaluator.trace(*exception);
+  drop_taken(interp);
   while (!levels_.empty()) {
     Level& level = levels_.back();
     try {

@@ -14,6 +14,10 @@ class Generator final : public Iterator {
   Value next(Interp& interp) override;
   [[nodiscard]] std::string_view type_name() const override { return "generator"; }
   [[nodiscard]] bool is_generator() const override { return true; }
+  [[nodiscard]] bool is_endless() const override {
+    return active_.size() == 1 && function_->code->comprehension->clauses.size == 1 &&
+           active_[0]->is_endless();
+  }
   void traverse(Visitor& visitor) const override;
   void clear() override { finish(); }
 
@@ -44,6 +48,7 @@ class FunctionGenerator final : public Iterator {
   void close(Interp& interp);
   [[nodiscard]] std::string_view type_name() const override { return "generator"; }
   [[nodiscard]] bool is_generator() const override { return true; }
+  [[nodiscard]] bool is_endless() const override;
   /// What it has returned, told once.
   Value take_returned() { return returned_.empty() ? Value::none() : std::move(returned_); }
   void traverse(Visitor& visitor) const override;
@@ -78,6 +83,8 @@ class FunctionGenerator final : public Iterator {
   void unwind(Interp& interp, Evaluator& evaluator, Flow flow);
   void unwind(Interp& interp, Evaluator& evaluator, Ref<ExceptionObject> exception);
   bool handle(Interp& interp, Evaluator& evaluator, const Ref<ExceptionObject>& exception);
+  void drop_taken(Interp& interp);
+  Value thrown_within(Interp& interp, Evaluator& evaluator, Ref<ExceptionObject> exception);
   void end_handler(Interp& interp, Evaluator& evaluator, Level& level);
   void finish();
 
@@ -88,6 +95,7 @@ class FunctionGenerator final : public Iterator {
   const Expr* target_ = nullptr;  // of the yield it stands at
   Value result_;                  // of return
   Value returned_;                // once it has ended
+  Value sent_;                    // what goes on to the generator of a `yield from`
   Ref<FrameObject> frame_object_;
   Ref<ExceptionObject> handled_;  // what its own handlers handle
   bool started_ = false;

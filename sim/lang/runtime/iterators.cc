@@ -73,6 +73,18 @@ std::optional<std::int64_t> SequenceIterator::length_hint() const {
                                              : sequence->size() - std::min(at_, sequence->size()));
 }
 
+// As long as the shortest of those that zip() and map() go through.
+bool FunctionIterator::is_endless() const {
+  if (type_ != "zip" && type_ != "map") return false;
+  bool has_any = false;
+  for (const Value& each : held_) {
+    const auto* inner = each.as<Iterator>();
+    if (inner != nullptr && !inner->is_endless()) return false;
+    has_any = has_any || inner != nullptr;
+  }
+  return has_any;
+}
+
 Value RangeIterator::next(Interp& /*interp*/) {
   if (left_ == 0) return {};
   const std::int64_t value = next_;

@@ -123,6 +123,7 @@ class FunctionIterator final : public Iterator {
     return step_(interp, held_);
   }
   [[nodiscard]] std::string_view type_name() const override { return type_; }
+  [[nodiscard]] bool is_endless() const override;
   void traverse(Visitor& visitor) const override {
     for (const Value& value : held_) visitor.visit(value);
   }
@@ -147,6 +148,11 @@ class EnumerateIterator final : public Iterator {
     for (const Value& value : held_) visitor.visit(value);
   }
   void clear() override { drop_forward(heap(), held_); }
+  [[nodiscard]] bool is_endless() const override {
+    return held_.empty() || held_[0].as<Iterator>() == nullptr
+               ? false
+               : held_[0].as<Iterator>()->is_endless();
+  }
   /// What it numbers; null: a sequence's iterator is not that.
   [[nodiscard]] SequenceIterator* sequence() const;
   /// Leaves out so many of sequence()'s.

@@ -215,6 +215,8 @@ class Iterator : public Tracked {
   [[nodiscard]] virtual bool is_generator() const { return false; }
   /// How many values are left, where that is known.
   [[nodiscard]] virtual std::optional<std::int64_t> length_hint() const { return std::nullopt; }
+  /// It gives values for ever: certainly, as far as its code tells.
+  [[nodiscard]] virtual bool is_endless() const { return false; }
 
  protected:
   explicit Iterator(Heap& heap) : Tracked(heap, Kind::kIterator) {}

@@ -346,8 +346,7 @@ Value binary_or_empty(Interp& in, BinaryOp op, const Value& left, const Value& r
   };
   if (op == BinaryOp::kOr && is_type(left) && is_type(right) &&
       !(left.is_none() && right.is_none()))
-    return in.get_item(in.get_attr(in.import("typing"), in.intern("Union")),
-                       in.tuple({left, right}));
+    return in.call(in.get_attr(in.import("typing"), in.intern("_joined")), {left, right});
   return containers(in, op, left, right);
 }
 

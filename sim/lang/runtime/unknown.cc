@@ -59,7 +59,8 @@ GivenValue parse_given_value(const std::string& text) {
         {},
         {},
         fmt::format("assume: '{}': {}", text, why),
-        "write FILE:LINE=true, false, both or true*TURNS, FILE:LINE=NUMBER, SHARE% or LOW..HIGH"});
+        "write FILE:LINE=true, false, both, true*TURNS or false*TURNS, FILE:LINE=NUMBER, SHARE% "
+        "or LOW..HIGH"});
   };
   const std::size_t equals = text.rfind('=');
   const std::size_t colon = equals == std::string::npos ? equals : text.rfind(':', equals);
@@ -76,13 +77,14 @@ GivenValue parse_given_value(const std::string& text) {
     out.number = value == "true" ? 1 : 0;
     return out;
   }
-  if (constexpr std::string_view kTimes = "true*"; value.starts_with(kTimes)) {
+  if (value.starts_with("true*") || value.starts_with("false*")) {
     out.is_condition = true;
-    out.number = 1;
+    out.number = value.front() == 't' ? 1 : 0;
     const char* end = value.data() + value.size();
-    const auto turns = std::from_chars(value.data() + kTimes.size(), end, out.times);
+    const auto turns = std::from_chars(value.data() + value.find('*') + 1, end, out.times);
     if (turns.ec != std::errc() || turns.ptr != end || out.times == 0)
-      throw wrong("how often it is true is not a number");
+      throw wrong(
+          fmt::format("how often it is {} is not a number", value[0] == 't' ? "true" : "false"));
     return out;
   }
   const auto number = std::from_chars(value.data(), value.data() + value.size(), out.number);
@@ -109,7 +111,7 @@ bool Decisions::given_direction(const GivenValue& given) {
   if (given.times == 0) return given.number != 0;
   std::uint64_t& held = held_[static_cast<std::size_t>(&given - given_.data())];
   held = held < given.times ? held + 1 : 0;
-  return held > 0;
+  return (held > 0) == (given.number != 0);
 }
 
 std::uint64_t Decisions::note(const SourceSpan& at, std::string text, bool direction, bool is_check,
@@ -129,7 +131,14 @@ bool Decisions::decide(Interp& interp) {
   const Frame* user = users_frame(interp);
   const SourceSpan at = users_place(interp);
   Condition condition;
-  if (frame != nullptr && frame->code != nullptr) condition = condition_at(*frame->code, frame->at);
+  if (frame != nullptr && frame->code != nullptr) {
+    condition = condition_at(*frame->code, frame->at, [&](const ForStmt& loop) {
+      for (const RunningFor* each = frame->loop; each != nullptr; each = each->outer) {
+        if (&each->node == &loop) return each->iterator.is_endless();
+      }
+      return false;
+    });
+  }
   std::string text = user == nullptr ? std::string() : text_at(*user, user->at);
   if (const GivenValue* given = given_at(at, true)) {
     const bool direction = given_direction(*given);
@@ -143,7 +152,8 @@ bool Decisions::decide(Interp& interp) {
   if (is_endless) {
     interp.refuse(
         fmt::format("how often this loop runs depends on a value that is not known: {}", shown),
-        fmt::format("bound it, or say how many turns: --assume {}=true*TURNS", place_text(at)));
+        fmt::format("bound it, or say how many turns: --assume {}={}*TURNS", place_text(at),
+                    condition.wanted));
   }
   return condition.wanted;
 }

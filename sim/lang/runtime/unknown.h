@@ -34,7 +34,8 @@ struct GivenValue {
   double number = 0;  ///< of a condition 1 or 0
   bool is_condition = false;
   bool is_share = false;  ///< `number` counts hundredths of what there is
-  /// A condition holds so often in a row and then once not: the turns of a `while`. 0: always.
+  /// A condition is what it is given so often in a row and then once the other: the turns of a
+  /// loop. 0: always.
   std::uint64_t times = 0;
 };
 /// Errors: InputError with the text and what is wrong with it.

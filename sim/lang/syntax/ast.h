@@ -43,6 +43,8 @@ enum class ExprKind : std::uint8_t {
   kLambda,
   kComprehension,
   kNamed,
+  kYield,
+  kTaken,
 };
 
 struct Expr {
@@ -185,6 +187,13 @@ struct NamedExpr : Expr {
   NameExpr* target;
   Expr* value;
 };
+/// A `yield` within an expression; yields.h makes statements of it, so that none is left after the
+/// parser, but where it says so.
+struct YieldExpr : Expr {
+  Expr* value;  // null: None
+  bool from;
+};
+/// kTaken is a NameExpr: a hidden local of yields.h, which is empty once it is read.
 
 enum class StmtKind : std::uint8_t {
   kExpr,
@@ -271,6 +280,7 @@ struct IfStmt : Stmt {
   Seq<Stmt*> otherwise;
 };
 struct WhileStmt : Stmt {
+  Seq<Stmt*> before;  // run before each test: what yields in it
   Expr* test;
   Seq<Stmt*> body;
   Seq<Stmt*> otherwise;
@@ -339,7 +349,7 @@ struct ImportFromStmt : Stmt {
   Seq<ImportedName> names;
   bool star;
 };
-/// `yield x`, `yield from x`, `target = yield x`: only as a whole statement.
+/// `yield x`, `yield from x`, `target = yield x`.
 struct YieldStmt : Stmt {
   Expr* value;  // null: None
   bool from;

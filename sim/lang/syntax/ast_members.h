@@ -181,6 +181,12 @@ void each_member(const NamedExpr& e, const Visit& visit) {
   visit(e.target, e.value);
 }
 
+template <class Visit>
+void each_member(const YieldExpr& e, const Visit& visit) {
+  each_member(static_cast<const Expr&>(e), visit);
+  visit(e.value, e.from);
+}
+
 // Statements.
 
 template <class Visit>
@@ -225,7 +231,7 @@ void each_member(const IfStmt& s, const Visit& visit) {
 template <class Visit>
 void each_member(const WhileStmt& s, const Visit& visit) {
   each_member(static_cast<const Stmt&>(s), visit);
-  visit(s.test, s.body, s.otherwise);
+  visit(s.before, s.test, s.body, s.otherwise);
 }
 template <class Visit>
 void each_member(const ForStmt& s, const Visit& visit) {
@@ -330,6 +336,7 @@ template <class Take>
 auto as_own_kind(const Expr& e, const Take& take) {
   switch (e.kind) {
     case ExprKind::kName:
+    case ExprKind::kTaken:
       break;
     case ExprKind::kConstant:
       return take(static_cast<const ConstantExpr&>(e));
@@ -369,6 +376,8 @@ auto as_own_kind(const Expr& e, const Take& take) {
       return take(static_cast<const ComprehensionExpr&>(e));
     case ExprKind::kNamed:
       return take(static_cast<const NamedExpr&>(e));
+    case ExprKind::kYield:
+      return take(static_cast<const YieldExpr&>(e));
   }
   return take(static_cast<const NameExpr&>(e));
 }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "sim/lang/syntax/parser_impl.h"
+#include "sim/lang/syntax/yields.h"
 
 /// What stands in brackets: displays, comprehensions, calls, subscripts.
 namespace tidemark::lang {
@@ -13,6 +14,11 @@ Expr* Parser::parenthesised() {
   const std::uint32_t begin = take().at.begin;
   if (accept(Tok::kRightParen)) {
     return make(SequenceExpr{{ExprKind::kTuple, {begin, last_end()}}, {}, false});
+  }
+  if (kind() == Tok::kYield) {
+    Expr* given = yield_expression();
+    expect(Tok::kRightParen, "to close '('");
+    return given;
   }
   Expr* first = star_or_expression();
   if (kind() == Tok::kFor) {
@@ -128,6 +134,16 @@ Expr* Parser::comprehension(ComprehensionKind form, Expr* element, Expr* value,
   }
   static constexpr std::array<std::string_view, 4> kForms = {"<listcomp>", "<setcomp>",
                                                              "<dictcomp>", "<genexpr>"};
+  for (Expr* part : {element, value}) {
+    if (part != nullptr && has_yield(part)) fail(part->place, "'yield' inside a comprehension");
+  }
+  for (std::size_t i = 0; i < clauses.size(); ++i) {
+    if (i > 0 && has_yield(clauses[i].iterable))
+      fail(clauses[i].iterable->place, "'yield' inside a comprehension");
+    for (const Expr* condition : clauses[i].conditions) {
+      if (has_yield(condition)) fail(condition->place, "'yield' inside a comprehension");
+    }
+  }
   auto* out = make(ComprehensionExpr{{ExprKind::kComprehension, {begin, last_end()}},
                                      form,
                                      element,
@@ -163,7 +179,7 @@ Expr* Parser::call(Expr* callee, std::uint32_t begin) {
         }
       }
       Expr* value = expression();
-      keywords.push_back({token.name, value, false, {token.at.begin, value->place.end}});
+      keywords.push_back({mangled(token.name), value, false, {token.at.begin, value->place.end}});
     } else {
       Expr* argument = nullptr;
       if (accept(Tok::kStar)) {

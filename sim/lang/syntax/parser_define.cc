@@ -137,6 +137,12 @@ void Parser::function_body(Code& function) {
   lexer_problems_ = problems_.size() - first_problem_;
   functions_ = 1;
   in_async_ = function.is_async;
+  const std::string_view path = names_.text(function.qualname);
+  const std::size_t dot = path.rfind('.');
+  if (dot != std::string_view::npos) {
+    const std::string_view owner = path.substr(0, dot);
+    class_ = own_part(owner.substr(owner.rfind('.') + 1));
+  }
   std::vector<Stmt*> body;
   if (!accept(Tok::kIndent)) note(current().at, "expected an indented block");
   while (kind() != Tok::kDedent && kind() != Tok::kEnd) guarded_statement(body);
@@ -173,7 +179,9 @@ Stmt* Parser::class_statement(Seq<Expr*> decorators) {
   const Place place{begin, last_end()};
   const std::uint32_t loops = std::exchange(loops_, 0);
   const std::uint32_t functions = std::exchange(functions_, 0);
+  const std::string_view around = std::exchange(class_, own_part(names_.text(name.name)));
   const Seq<Stmt*> body = block("after the class's name");
+  class_ = around;
   loops_ = loops;
   functions_ = functions;
   Code* code = new_code(Code::Form::kClass, name.name, name.at);
@@ -185,6 +193,16 @@ Stmt* Parser::class_statement(Seq<Expr*> decorators) {
                         decorators,
                         seq(keywords),
                         code});
+}
+
+Name Parser::mangled_in_class(Name name) {
+  const std::string_view text = names_.text(name);
+  if (!text.starts_with("__") || text.ends_with("__")) return name;
+  return names_.intern(fmt::format("_{}{}", class_, text));
+}
+
+std::string_view Parser::own_part(std::string_view class_name) {
+  return class_name.substr(std::min(class_name.find_first_not_of('_'), class_name.size()));
 }
 
 std::string Parser::dotted_name(std::vector<Token>* parts) {
@@ -237,7 +255,7 @@ Stmt* Parser::import_from_statement() {
   do {
     if (parenthesised && kind() == Tok::kRightParen) break;
     const Token token = expect(Tok::kName, "after 'import'");
-    ImportedName imported{{}, token.name, nullptr, false, token.at};
+    ImportedName imported{{}, mangled(token.name), nullptr, false, token.at};
     imported.target =
         accept(Tok::kAs) ? make_name(expect(Tok::kName, "after 'as'")) : make_name(token);
     names.push_back(imported);
@@ -251,8 +269,9 @@ Stmt* Parser::name_list_statement(StmtKind form) {
   const std::uint32_t begin = take().at.begin;
   std::vector<Name> names;
   do {
-    names.push_back(
-        expect(Tok::kName, form == StmtKind::kGlobal ? "after 'global'" : "after 'nonlocal'").name);
+    names.push_back(mangled(
+        expect(Tok::kName, form == StmtKind::kGlobal ? "after 'global'" : "after 'nonlocal'")
+            .name));
   } while (accept(Tok::kComma));
   return make(NameListStmt{{form, {begin, last_end()}, false}, seq(names)});
 }

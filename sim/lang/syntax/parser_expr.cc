@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sim/lang/syntax/parser_impl.h"
+#include "sim/lang/syntax/yields.h"
 
 namespace tidemark::lang {
 
@@ -79,7 +80,7 @@ bool Parser::starts_expression() const {
 void Parser::unsupported(Tok construct) {
   const std::string_view quoted = token_name(construct);
   if (construct == Tok::kYield) {
-    fail(current().at, "'yield' must be a statement of its own, or all that is assigned");
+    fail(current().at, "'yield' needs parentheses here");
   }
   fail(current().at, fmt::format("{} is not supported in model code", quoted));
 }
@@ -154,10 +155,21 @@ Expr* Parser::lambda() {
       make(FunctionNode{names_.intern("<lambda>"), word.at, nullptr, {}, nullptr, nullptr});
   function->parameters = parameters(Tok::kColon, false);
   expect(Tok::kColon, "after the parameters of 'lambda'");
-  function->value = expression();
+  const std::uint32_t yields = std::exchange(yields_, 0);
+  ++functions_;
+  Expr* value = expression();
+  --functions_;
   function->code = new_code(Code::Form::kLambda, function->name, word.at);
   function->code->parameters = function->parameters;
-  function->code->value = function->value;
+  if (std::exchange(yields_, yields) == 0) {
+    function->value = function->code->value = value;
+  } else {
+    std::vector<Stmt*> body;
+    YieldSpreader(tree_, names_)
+        .statement(make(ReturnStmt{{StmtKind::kReturn, value->place, false}, value}), body);
+    function->code->generator = true;
+    function->body = function->code->body = seq(body);
+  }
   return make(LambdaExpr{{ExprKind::kLambda, since(word.at.begin)}, function});
 }
 
@@ -304,8 +316,8 @@ Expr* Parser::primary() {
     if (kind() == Tok::kDot) {
       take();
       const Token member = expect(Tok::kName, "after '.'");
-      value =
-          make(AttributeExpr{{ExprKind::kAttribute, since(begin)}, value, member.name, member.at});
+      value = make(AttributeExpr{
+          {ExprKind::kAttribute, since(begin)}, value, mangled(member.name), member.at});
     } else if (kind() == Tok::kLeftParen) {
       value = call(value, begin);
     } else if (kind() == Tok::kLeftBracket) {

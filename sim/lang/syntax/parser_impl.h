@@ -80,8 +80,12 @@ class Parser {
   Seq<T> seq(const std::vector<T>& items) {
     return tree_.make_seq(items);
   }
+  /// What a name such as __x means in the class around it: _Class__x.
+  Name mangled(Name name) { return class_.empty() ? name : mangled_in_class(name); }
+  Name mangled_in_class(Name name);
+  static std::string_view own_part(std::string_view class_name);
   NameExpr* make_name(const Token& token) {
-    return make(NameExpr{{ExprKind::kName, token.at}, token.name});
+    return make(NameExpr{{ExprKind::kName, token.at}, mangled(token.name)});
   }
   Expr* make_constant(Literal literal, Place at);
   /// A literal that is a call of a built-in function that no program can name.
@@ -91,13 +95,11 @@ class Parser {
 
   // Statements (parser_stmt.cc).
   void statement(std::vector<Stmt*>& out);
-  void any_statement(std::vector<Stmt*>& out);
+  bool any_statement(std::vector<Stmt*>& out);
   void guarded_statement(std::vector<Stmt*>& out);
   void simple_line(std::vector<Stmt*>& out);
   Stmt* simple_statement();
   Stmt* expression_statement();
-  [[nodiscard]] bool starts_yield() const;
-  Stmt* yield_statement(std::uint32_t begin, Expr* target);
   Seq<Stmt*> block(std::string_view after);
   Stmt* if_statement();
   Stmt* while_statement();
@@ -139,7 +141,11 @@ class Parser {
   Expr* target_list(Tok end);
 
   // Expressions (parser_expr.cc).
-  Expr* expressions();         // a, *b, c
+  Expr* expressions();       // a, *b, c
+  Expr* yield_expression();  // yield a, yield from a
+  Expr* yield_or_expressions() {
+    return kind() == Tok::kYield ? yield_expression() : expressions();
+  }
   Expr* star_or_expression();  // *a or a
   Expr* named_expression();    // a := b
   Expr* expression();          // lambda, ternary
@@ -186,6 +192,7 @@ class Parser {
   std::uint32_t functions_ = 0;     // around the statement
   bool in_async_ = false;           // the innermost of them is `async`
   std::uint32_t yields_ = 0;        // so far in the function
+  std::string_view class_;          // around the statement; empty: none, or nothing but underscores
 };
 
 }  // namespace tidemark::lang

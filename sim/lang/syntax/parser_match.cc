@@ -123,7 +123,7 @@ Expr* Parser::pattern_value() {
         const Token member = expect(Tok::kName, "after '.'");
         value = make(AttributeExpr{{ExprKind::kAttribute, {value->place.begin, member.at.end}},
                                    value,
-                                   member.name,
+                                   mangled(member.name),
                                    member.at});
       }
       return value;

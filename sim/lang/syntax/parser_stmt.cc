@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "sim/lang/syntax/parser_impl.h"
+#include "sim/lang/syntax/yields.h"
 
 namespace tidemark::lang {
 
@@ -111,65 +112,72 @@ void Parser::guarded_statement(std::vector<Stmt*>& out) {
 void Parser::statement(std::vector<Stmt*>& out) {
   const std::uint32_t yields = yields_;
   const std::size_t before = out.size();
-  any_statement(out);
-  for (std::size_t i = before; i < out.size(); ++i) out[i]->yields = yields_ != yields;
+  if (!any_statement(out) || yields_ == yields || out.size() == before) return;
+  Stmt* const compound = out.back();
+  out.pop_back();
+  YieldSpreader(tree_, names_).statement(compound, out);
 }
 
-void Parser::any_statement(std::vector<Stmt*>& out) {
+// Whether it is a statement that holds others; a line of simple ones is ready.
+bool Parser::any_statement(std::vector<Stmt*>& out) {
   switch (kind()) {
     case Tok::kIf:
       out.push_back(if_statement());
-      return;
+      return true;
     case Tok::kWhile:
       out.push_back(while_statement());
-      return;
+      return true;
     case Tok::kFor:
       out.push_back(for_statement());
-      return;
+      return true;
     case Tok::kTry:
       out.push_back(try_statement());
-      return;
+      return true;
     case Tok::kWith:
       out.push_back(with_statement());
-      return;
+      return true;
     case Tok::kDef:
       out.push_back(function_statement({}));
-      return;
+      return true;
     case Tok::kClass:
       out.push_back(class_statement({}));
-      return;
+      return true;
     case Tok::kAt:
       out.push_back(decorated());
-      return;
+      return true;
     case Tok::kAsync:
       out.push_back(async_statement());
-      return;
+      return true;
     case Tok::kIndent:
       fail(current().at, "unexpected indent");
     case Tok::kDedent:
     case Tok::kNewline:
       take();
-      return;
+      return true;
     case Tok::kElif:
     case Tok::kElse:
     case Tok::kExcept:
     case Tok::kFinally:
       fail(current().at, fmt::format("{} without a statement it belongs to", found()));
     default:
-      if (starts_match()) {
-        out.push_back(match_statement());
-      } else {
+      if (!starts_match()) {
         simple_line(out);
+        return false;
       }
-      return;
+      out.push_back(match_statement());
+      return true;
   }
 }
 
 void Parser::simple_line(std::vector<Stmt*>& out) {
   while (true) {
     const std::uint32_t yields = yields_;
-    out.push_back(simple_statement());
-    out.back()->yields = yields_ != yields;
+    Stmt* const simple = simple_statement();
+    if (yields_ == yields) {
+      out.push_back(simple);
+    } else {
+      YieldSpreader(tree_, names_).statement(simple, out);
+    }
     if (!accept(Tok::kSemicolon)) break;
     if (kind() == Tok::kNewline || kind() == Tok::kEnd) break;
   }
@@ -244,8 +252,7 @@ Stmt* Parser::simple_statement() {
 Stmt* Parser::expression_statement() {
   const std::uint32_t begin = current().at.begin;
   const auto place = [&] { return Place{begin, last_end()}; };
-  if (starts_yield()) return yield_statement(begin, nullptr);
-  Expr* value = expressions();
+  Expr* value = yield_or_expressions();
   if (value->kind == ExprKind::kNamed && value->place.begin == begin) {
     fail(value->place, "':=' cannot stand alone", "'=' assigns");
   }
@@ -266,7 +273,7 @@ Stmt* Parser::expression_statement() {
                                      token_name(token)));
     }
     take();
-    Expr* operand = expressions();
+    Expr* operand = yield_or_expressions();
     return make(AugAssignStmt{{StmtKind::kAugAssign, place(), false}, op, value, operand});
   }
   if (kind() == Tok::kColon) {
@@ -276,7 +283,7 @@ Stmt* Parser::expression_statement() {
     }
     take();
     Expr* annotation = expression();
-    Expr* assigned = accept(Tok::kAssign) ? expressions() : nullptr;
+    Expr* assigned = accept(Tok::kAssign) ? yield_or_expressions() : nullptr;
     return make(AnnotatedStmt{{StmtKind::kAnnotated, place(), false}, value, annotation, assigned});
   }
   if (kind() != Tok::kAssign) return make(ExprStmt{{StmtKind::kExpr, place(), false}, value});
@@ -284,40 +291,18 @@ Stmt* Parser::expression_statement() {
   while (accept(Tok::kAssign)) {
     check_target(value, "assign to");
     targets.push_back(value);
-    if (starts_yield()) {
-      if (targets.size() > 1) fail(current().at, "'yield' can be assigned to one target only");
-      return yield_statement(begin, value);
-    }
-    value = expressions();
+    value = yield_or_expressions();
   }
   return make(AssignStmt{{StmtKind::kAssign, place(), false}, seq(targets), value});
 }
 
-// `yield`, or all of the statement that is left in parentheses: x = (yield y).
-bool Parser::starts_yield() const {
-  if (kind() == Tok::kYield) return true;
-  if (kind() != Tok::kLeftParen || next_kind() != Tok::kYield) return false;
-  std::uint32_t open = 0;
-  for (std::size_t i = at_; i + 1 < tokens_.size(); ++i) {
-    const Tok each = tokens_[i].kind;
-    if (each == Tok::kLeftParen) ++open;
-    if (each == Tok::kRightParen && --open == 0) {
-      const Tok next = tokens_[i + 1].kind;
-      return next == Tok::kNewline || next == Tok::kSemicolon || next == Tok::kEnd;
-    }
-  }
-  return false;
-}
-
-Stmt* Parser::yield_statement(std::uint32_t begin, Expr* target) {
-  const bool parenthesised = accept(Tok::kLeftParen);
-  if (functions_ == 0) fail(current().at, "'yield' outside a function");
+Expr* Parser::yield_expression() {
+  const Token word = take();
+  if (functions_ == 0) fail(word.at, "'yield' outside a function");
   ++yields_;
-  take();
   const bool from = accept(Tok::kFrom);
-  Expr* value = from || starts_expression() ? expressions() : nullptr;
-  if (parenthesised) expect(Tok::kRightParen, "to close '('");
-  return make(YieldStmt{{StmtKind::kYield, {begin, last_end()}, false}, value, from, target});
+  Expr* value = from ? expression() : starts_expression() ? expressions() : nullptr;
+  return make(YieldExpr{{ExprKind::kYield, {word.at.begin, last_end()}}, value, from});
 }
 
 void Parser::check_target(Expr* target, std::string_view what, bool allow_star) {
@@ -442,8 +427,13 @@ Stmt* Parser::if_statement() {
   } while (kind() == Tok::kElif);
   chain.back()->otherwise = else_block();
   for (std::size_t i = chain.size() - 1; i > 0; --i) {
-    chain[i]->yields = yields_ != yields;
-    chain[i - 1]->otherwise = seq(std::vector<Stmt*>{chain[i]});
+    std::vector<Stmt*> otherwise;
+    if (yields_ != yields) {
+      YieldSpreader(tree_, names_).statement(chain[i], otherwise);
+    } else {
+      otherwise.push_back(chain[i]);
+    }
+    chain[i - 1]->otherwise = seq(otherwise);
   }
   return chain[0];
 }
@@ -455,7 +445,7 @@ Stmt* Parser::while_statement() {
   ++loops_;
   const Seq<Stmt*> body = block("after the condition");
   --loops_;
-  return make(WhileStmt{{StmtKind::kWhile, place, false}, test, body, else_block()});
+  return make(WhileStmt{{StmtKind::kWhile, place, false}, {}, test, body, else_block()});
 }
 
 Stmt* Parser::for_statement() {

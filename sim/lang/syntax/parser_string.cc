@@ -310,7 +310,7 @@ Expr* Parser::sub_expression(Place range) {
     at_ = outer_at;
   };
   try {
-    Expr* value = expressions();
+    Expr* value = yield_or_expressions();
     if (kind() != Tok::kEnd) fail(current().at, fmt::format("expected '}}', found {}", found()));
     restore();
     return value;

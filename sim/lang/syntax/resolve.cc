@@ -139,6 +139,7 @@ class Resolver {
       }
       case StmtKind::kWhile: {
         const auto* loop = static_cast<WhileStmt*>(node);
+        block(loop->before);
         expr(loop->test);
         block(loop->body);
         block(loop->otherwise);
@@ -364,6 +365,7 @@ class Resolver {
   void expr(Expr* node) {
     switch (node->kind) {
       case ExprKind::kName:
+      case ExprKind::kTaken:
         use(static_cast<NameExpr*>(node));
         break;
       case ExprKind::kConstant:
@@ -449,6 +451,9 @@ class Resolver {
         break;
       case ExprKind::kNamed:
         named(static_cast<NamedExpr*>(node));
+        break;
+      case ExprKind::kYield:
+        if (auto* value = static_cast<YieldExpr*>(node)->value) expr(value);
         break;
     }
   }

@@ -39,6 +39,7 @@ void Walker::comprehension(const ComprehensionExpr* node) {
 void Walker::parts(const Expr* node) {
   switch (node->kind) {
     case ExprKind::kName:
+    case ExprKind::kTaken:
       name(static_cast<const NameExpr*>(node));
       return;
     case ExprKind::kConstant:
@@ -111,6 +112,9 @@ void Walker::parts(const Expr* node) {
       target(static_cast<const NamedExpr*>(node)->target);
       expr(static_cast<const NamedExpr*>(node)->value);
       return;
+    case ExprKind::kYield:
+      maybe(static_cast<const YieldExpr*>(node)->value);
+      return;
   }
 }
 
@@ -143,6 +147,7 @@ void Walker::stmt(const Stmt* node) {
       body(static_cast<const IfStmt*>(node)->otherwise);
       return;
     case StmtKind::kWhile:
+      body(static_cast<const WhileStmt*>(node)->before);
       expr(static_cast<const WhileStmt*>(node)->test);
       body(static_cast<const WhileStmt*>(node)->body);
       body(static_cast<const WhileStmt*>(node)->otherwise);

@@ -19,4 +19,6 @@ from numpy.lib.nanfunctions import *
 from numpy.lib.sets_and_counts import *
 from numpy.lib.twodim_base import *
 
+int_ = int64
+uint = uint64
 __version__ = "2.3.5"

@@ -283,6 +283,47 @@ class Generator(RandomState):
         return self.permutation(x)
 
 
+class SeedSequence:
+    def __init__(self, entropy=None, *, spawn_key=(), pool_size=4, n_children_spawned=0):
+        self.entropy = 0 if entropy is None else entropy
+        self.spawn_key, self.pool_size, self.n_children_spawned = tuple(spawn_key), pool_size, n_children_spawned
+
+    def spawn(self, n_children):
+        first = self.n_children_spawned
+        self.n_children_spawned += n_children
+        return [SeedSequence(self.entropy, spawn_key=(*self.spawn_key, first + i)) for i in range(n_children)]
+
+    def generate_state(self, n_words, dtype="uint32"):
+        return _a.made(torch.empty(n_words, dtype=torch.int64), dtype)
+
+
+class BitGenerator:
+    """whose numbers are not computed"""
+
+    def __init__(self, seed=None):
+        self.seed_seq = seed if isinstance(seed, SeedSequence) else SeedSequence(seed)
+
+
+class PCG64(BitGenerator):
+    pass
+
+
+class PCG64DXSM(BitGenerator):
+    pass
+
+
+class MT19937(BitGenerator):
+    pass
+
+
+class Philox(BitGenerator):
+    pass
+
+
+class SFC64(BitGenerator):
+    pass
+
+
 def default_rng(seed=None):
     return Generator(seed)
 

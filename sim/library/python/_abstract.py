@@ -1,4 +1,18 @@
-class _View:
+class _ViewMeta(type):
+    """the views of a dict are of these classes too"""
+
+    def __instancecheck__(self, obj):
+        return self in type(obj).__mro__ or self._is_above(type(obj))
+
+    def __subclasscheck__(self, cls):
+        return self in cls.__mro__ or self._is_above(cls)
+
+    def _is_above(self, cls):
+        kinds = {"KeysView": {}.keys(), "ValuesView": {}.values(), "ItemsView": {}.items()}
+        return self.__name__ in kinds and cls is type(kinds[self.__name__])
+
+
+class _View(metaclass=_ViewMeta):
     def __init__(self, mapping):
         self._mapping = mapping
 

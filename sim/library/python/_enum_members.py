@@ -32,11 +32,13 @@ def is_descriptor(value):
 
 
 def is_member(cls_name, name, value, whole):
+    if is_private(cls_name, name):
+        return False
     if is_sunder(name):
         if name not in _SUNDER:
             raise ValueError(f"_sunder_ names, such as {name!r}, are reserved for future Enum use")
         return False
-    if is_dunder(name) or is_private(cls_name, name) or isinstance(value, enum.nonmember):
+    if is_dunder(name) or isinstance(value, enum.nonmember):
         return False
     if isinstance(value, enum.member):
         return True

@@ -52,12 +52,51 @@ def _is_known(name):
 
 def is_file(path):
     name = clean(path)
-    return name in files or _is_on_host(path, "") or (_is_known(name) and name in files)
+    is_made = name in files or declared_size(path) is not None
+    return is_made or _is_on_host(path, "") or (_is_known(name) and name in files)
 
 
 def is_folder(path):
     name = clean(path)
-    return name in folders or _tidemark.has_folder(name) or (_is_known(name) and name in folders)
+    is_made = name in folders or _declared_names(name) is not None
+    return is_made or _tidemark.has_folder(name) or (_is_known(name) and name in folders)
+
+
+_declared_folders = []  # (path, pictures, classes, [height, width]), once asked for
+
+
+def _pictures():
+    if not _declared_folders:
+        import _declared
+
+        said = [(clean(p), s["images"], s.get("classes", 0), s["size"]) for p, s in _declared.folders().items()]
+        _declared_folders.append(said)
+        if said:
+            _tidemark.note("folders of pictures are declared: their counts and sizes are known, their values are not")
+    return _declared_folders[0]
+
+
+def _declared_names(name):
+    """what stands in a declared folder, or in one of its classes; None: it is another"""
+    for folder, count, classes, _ in _pictures():
+        if classes and name == folder:
+            return [f"class{i:05d}" for i in range(classes)]
+        if name == folder:
+            return [f"{i:08d}.jpg" for i in range(count)]
+        if classes and name.startswith(folder + "/class") and name[len(folder) + 6:].isdigit():
+            first = int(name[len(folder) + 6:])
+            return [f"{i:08d}.jpg" for i in range(first, count, classes)] if first < classes else None
+    return None
+
+
+def declared_size(path):
+    """height and width of a declared picture; None: it is no such"""
+    name = clean(path)
+    for folder, count, classes, size in _pictures():
+        is_within = name.startswith(folder + "/") and name.endswith(".jpg") and name[-12:-4].isdigit()
+        if is_within and int(name[-12:-4]) < count:
+            return size
+    return None
 
 
 def keep(path, content):
@@ -78,6 +117,8 @@ def content_of(path):
     if name not in files and _is_known(name) and name not in files:
         raise FileNotFoundError(2, "No such file or directory", text_of(path))
     if name not in files:
+        if declared_size(path) is not None:
+            return []
         _may_be_read(name)
         text = _tidemark.read_text(name)
         if text is not None:
@@ -116,6 +157,9 @@ def make_folder(path):
 
 
 def names_in(path):
+    declared = _declared_names(clean(path))
+    if declared is not None:
+        return declared
     start = clean(path)
     start = "" if start == "." else start.rstrip("/") + "/"
     names = {}
@@ -208,11 +252,13 @@ class File:
 
     def _text(self):
         for piece in self._content:
-            if not isinstance(piece, str):
+            if not isinstance(piece, (str, bytes, bytearray)):
                 _tidemark.refuse(
                     "reading a file that torch.save() wrote as bytes is not modelled", "read it with torch.load()"
                 )
-        return "".join(self._content)
+        if "b" in self.mode:
+            return b"".join([piece.encode() if isinstance(piece, str) else bytes(piece) for piece in self._content])
+        return "".join([piece if isinstance(piece, str) else piece.decode() for piece in self._content])
 
     def _rest(self):
         # Below 0: all of it was read, and nobody has asked how much that is.
@@ -243,7 +289,7 @@ class File:
 
     def readline(self):
         rest = self._rest()
-        end = rest.find("\n")
+        end = rest.find(b"\n" if "b" in self.mode else "\n")
         return self.read(len(rest) if end < 0 else end + 1)
 
     def readlines(self):
@@ -256,7 +302,7 @@ class File:
             line = self.readline()
 
     def getvalue(self):
-        if any(not isinstance(piece, str) for piece in self._content):
+        if any(not isinstance(piece, (str, bytes, bytearray)) for piece in self._content):
             return Saved(list(self._content))
         return self._text()
 

@@ -8,6 +8,17 @@ class Placeholder(type):
     """stands for what is not there: it may be named, handed on and inherited from"""
 
     def __call__(cls, *args, **kwargs):
+        import _declared
+
+        name = cls._placeholder[0]
+        if _declared.of(name) is not None:
+            return _declared.called(name, args, kwargs)
+        if name.startswith("scipy.linalg.") and name.count(".") == 2:
+            from numpy import _scipy_linalg
+
+            known = _scipy_linalg.of(name.rpartition(".")[2])
+            if known is not None:
+                return known(*args, **kwargs)
         _refuse(cls)
 
     def __getattr__(cls, name):

@@ -8,15 +8,11 @@ class StringIO(File):
 
 class BytesIO(File):
     def __init__(self, initial_bytes=None):
-        super().__init__()
+        super().__init__(None, "w+b")
         if isinstance(initial_bytes, Saved):
             self.write(initial_bytes)
         elif initial_bytes is not None:
-            import _tidemark
-
-            _tidemark.refuse(
-                "io.BytesIO of bytes is not modelled", "there are no bytes here: torch.save() into an empty one"
-            )
+            self._content.append(bytes(initial_bytes))
 
     def getbuffer(self):
         return self.getvalue()

@@ -10,6 +10,19 @@ class ModuleInfo(NamedTuple):
     ispkg: bool
 
 
+class _FileFinder:
+    """what found a module, and finds it again"""
+
+    def __init__(self, path):
+        self.path = path
+
+    def find_spec(self, fullname, target=None):
+        return _find_spec(fullname)
+
+    def __repr__(self):
+        return f"FileFinder({self.path!r})"
+
+
 def iter_modules(path=None, prefix=""):
     seen = {}
     for folder in _tidemark.search_path() if path is None else path:
@@ -18,7 +31,7 @@ def iter_modules(path=None, prefix=""):
             name = entry[:-1] if ispkg else entry[:-3] if entry.endswith(".py") else ""
             if name.isidentifier() and name != "__init__" and name not in seen:
                 seen[name] = True
-                yield ModuleInfo(None, prefix + name, ispkg)
+                yield ModuleInfo(_FileFinder(str(folder)), prefix + name, ispkg)
 
 
 def walk_packages(path=None, prefix="", onerror=None):

@@ -2,7 +2,7 @@ import _tidemark
 from _abstract import Mapping
 from _code import TracebackType
 from reprlib import recursive_repr
-from typing import TypeVar, Union, UnionType
+from typing import TypeVar, UnionType, _joined
 
 
 class SimpleNamespace:
@@ -82,10 +82,10 @@ class GenericAlias:
         raise TypeError("issubclass() argument 2 cannot be a parameterized generic")
 
     def __or__(self, other):
-        return Union[self, other]
+        return _joined(self, other)
 
     def __ror__(self, other):
-        return Union[other, self]
+        return _joined(other, self)
 
     def __eq__(self, other):
         if not isinstance(other, GenericAlias):

@@ -95,6 +95,20 @@ class _Form:
         return subclass
 
 
+class _AnyMeta(type):
+    def __instancecheck__(self, obj):
+        if self is Any:
+            raise TypeError("typing.Any cannot be used with isinstance()")
+        return self in type(obj).__mro__
+
+    def __repr__(self):
+        return "typing.Any" if self is Any else super().__repr__()
+
+
+class Any(metaclass=_AnyMeta):
+    """any type at all"""
+
+
 def _text_of(kind):
     if kind is None or kind is type(None):
         return "None"
@@ -111,36 +125,28 @@ def _union(kinds):
     """of several types, each once; of one type, that type"""
     flat = []
     for kind in kinds:
-        for each in kind.__args__ if isinstance(kind, UnionType) else (type(None) if kind is None else kind,):
+        for each in kind.__args__ if isinstance(kind, _AnyUnion) else (type(None) if kind is None else kind,):
             if each not in flat:
                 flat.append(each)
-    return flat[0] if len(flat) == 1 else UnionType(tuple(flat))
+    return flat[0] if len(flat) == 1 else _UnionGenericAlias(tuple(flat))
 
 
-class UnionType:
-    """of `int | str`, and of Union[int, str]"""
-
-    __module__ = "types"
-
+class _AnyUnion:
     def __init__(self, args):
         self.__args__ = args
-
-    @property
-    def __origin__(self):
-        return Union
 
     @property
     def __parameters__(self):
         return tuple([a for a in self.__args__ if isinstance(a, TypeVar)])
 
     def __or__(self, other):
-        return _union((self, other))
+        return _joined(self, other)
 
     def __ror__(self, other):
-        return _union((other, self))
+        return _joined(other, self)
 
     def __eq__(self, other):
-        return isinstance(other, UnionType) and set(self.__args__) == set(other.__args__)
+        return isinstance(other, _AnyUnion) and set(self.__args__) == set(other.__args__)
 
     def __hash__(self):
         return hash(frozenset(self.__args__))
@@ -151,8 +157,38 @@ class UnionType:
     def __subclasscheck__(self, cls):
         return issubclass(cls, self.__args__)
 
+
+
+class UnionType(_AnyUnion):
+    """of `int | str`"""
+
+    __module__ = "types"
+
     def __repr__(self):
         return " | ".join([_text_of(a) for a in self.__args__])
+
+
+class _UnionGenericAlias(_AnyUnion):
+    """of Union[int, str]"""
+
+    _name = None
+
+    @property
+    def __origin__(self):
+        return Union
+
+    def __repr__(self):
+        named = [a for a in self.__args__ if a is not type(None)]
+        if len(named) == 1:
+            return f"typing.Optional[{_text_of(named[0])}]"
+        return f"typing.Union[{', '.join(['NoneType' if a is type(None) else _text_of(a) for a in self.__args__])}]"
+
+
+def _joined(left, right):
+    """left | right: typing's own where one of them is"""
+    made = _union((left, right))
+    is_typing = any(isinstance(each, (_UnionGenericAlias, _Form, TypeVar)) for each in (left, right))
+    return made if is_typing or not isinstance(made, _AnyUnion) else UnionType(made.__args__)
 
 
 _origins = {
@@ -232,7 +268,6 @@ _bases = {
     "AbstractSet": (_abstract.Set,),
     "Iterator": (_abstract.Iterator,),
     "Generator": (_abstract.Iterator,),
-    "Any": (),
     "Generic": (Generic,),
 }
 _NOT_CLASSES = (
@@ -240,8 +275,8 @@ _NOT_CLASSES = (
     "TypeGuard", "TypeIs", "Concatenate", "Required", "NotRequired", "ReadOnly", "Unpack", "Annotated",
 )
 
-Any, Union, Optional, Callable, ClassVar, Final, Literal = [
-    _Form(n) for n in ("Any", "Union", "Optional", "Callable", "ClassVar", "Final", "Literal")
+Union, Optional, Callable, ClassVar, Final, Literal = [
+    _Form(n) for n in ("Union", "Optional", "Callable", "ClassVar", "Final", "Literal")
 ]
 List, Dict, Tuple, Set, FrozenSet, Type = [_Form(n) for n in ("List", "Dict", "Tuple", "Set", "FrozenSet", "Type")]
 Iterable, Iterator, Sequence, MutableSequence, Mapping, MutableMapping, Generator = [
@@ -338,7 +373,9 @@ def NewType(name, tp):
 def get_origin(tp):
     if isinstance(tp, _Form) and tp._name == "Annotated" and tp._form is not None:
         return Annotated
-    if isinstance(tp, (_Form, UnionType)):
+    if isinstance(tp, UnionType):
+        return UnionType
+    if isinstance(tp, (_Form, _AnyUnion)):
         return getattr(tp, "__origin__", None)
     return tp.__origin__ if _is_alias(tp) else None
 
@@ -374,7 +411,7 @@ def get_args(tp):
             return tp._given
         if tp._name == "Callable" and tp._given and tp._given[0] is not ...:
             return list(tp._given[:-1]), tp._given[-1]
-    return getattr(tp, "__args__", ()) if isinstance(tp, (_Form, UnionType)) or _is_alias(tp) else ()
+    return getattr(tp, "__args__", ()) if isinstance(tp, (_Form, _AnyUnion)) or _is_alias(tp) else ()
 
 
 def cast(typ, val):

@@ -295,6 +295,8 @@ void add_streams(Session& session, lang::Module& module) {
     return Value::integer(static_cast<std::int64_t>(*given));
   });
   act("enter_function_mode(mode)", [](Session& t, Arguments& a) { t.op_table().enter_mode(a[0]); });
+  act("take_as_plain(change)",
+      [](Session& t, Arguments& a) { t.op_table().take_as_plain(t.interp.truth(a[0]) ? 1 : -1); });
   act("leave_function_mode()", [](Session& t, Arguments&) { t.op_table().leave_mode(); });
   add("has_function_mode()",
       [s](Interp&, Arguments&) { return Value::boolean(s->op_table().has_mode()); });

@@ -177,7 +177,7 @@ Value BoundOp::call_into(CallArgs& args, const Value& out) {
       return out;
     });
   }
-  return call(rest);  // says what does not fit
+  return call(rest, Value::none());  // says what does not fit
 }
 
 namespace {
@@ -283,6 +283,9 @@ Value keywords_of(lang::Interp& interp, const CallArgs& args) {
 }  // namespace
 
 Value BoundOp::dispatch(const Value& callable, const CallArgs& args) const {
+  if (session_.op_table().asks_subclasses()) [[unlikely]] {
+    if (Value made = ask_arguments(callable, args); !made.empty()) return made;
+  }
   const DTensorClasses& dtensors = session_.dtensors;
   if (!dtensors.tensor || dtensors.inside > 0) return {};
   const std::size_t count = args.positional + args.keyword_count;
@@ -334,7 +337,44 @@ bool lies_on_host(const ops::OpResult& made) {
 
 }  // namespace
 
-Value BoundOp::call(CallArgs& args) {
+Value BoundOp::ask_arguments(const Value& callable, const CallArgs& args) const {
+  lang::Interp& interp = session_.interp;
+  const lang::Name wanted = interp.intern("__torch_function__");
+  std::vector<Value> types;
+  const auto look = [&](const Value& value) {
+    if (value.as<lang::Instance>() == nullptr) return;
+    const Ref<lang::ClassObject> type = interp.type_of(value);
+    if (value.as<TensorObject>() != nullptr) {
+      const bool is_own = type != session_.tensor_class && type != session_.parameter_class;
+      if (!is_own || !session_.op_table().asks_subclasses()) return;
+    }
+    if (type->lookup(wanted) == nullptr) return;
+    // A class before those that it inherits from.
+    auto at = types.begin();
+    for (; at != types.end(); ++at) {
+      if (at->same_as(Value(type))) return;
+      if (type->derives_from(*at->as<lang::ClassObject>())) break;
+    }
+    types.insert(at, Value(type));
+  };
+  for (std::size_t i = 0; i < args.positional + args.keyword_count; ++i) {
+    look(args.values[i]);
+    const auto* list = args.values[i].as<lang::List>();
+    const auto* tuple = args.values[i].as<lang::Tuple>();
+    if (list == nullptr && tuple == nullptr) continue;
+    for (const Value& each : list != nullptr ? list->items : tuple->items) look(each);
+  }
+  for (const Value& type : types) {
+    Value made = interp.call(
+        interp.get_attr(type, wanted),
+        {callable, interp.tuple(types), interp.tuple({args.values, args.values + args.positional}),
+         keywords_of(interp, args)});
+    if (!made.same_as(Value::not_implemented())) return made;
+  }
+  return {};
+}
+
+Value BoundOp::call(CallArgs& args, const Value& callable) {
   if (overloads_.empty()) parse();
   if (!session_.unwaited.empty() && (!only_looks(name_) || has_to_copy(name_, args))) {
     for (std::size_t i = 0; i < args.positional + args.keyword_count; ++i)
@@ -379,6 +419,7 @@ Value BoundOp::call(CallArgs& args) {
     for (std::size_t i = args.positional; as_tuple && args.movable && i-- > 0;) args.values[i] = {};
     return result;
   }
+  if (Value made = ask_arguments(callable, args); !made.empty()) return made;
   std::string message =
       fmt::format("{}() received an invalid combination of arguments: {}; expected", name_, why);
   for (std::size_t i = 0; i < overloads_.size(); ++i) {
@@ -470,7 +511,7 @@ const Value& OpTable::callable(std::size_t index, lang::Name name) {
             called.op = std::make_unique<BoundOp>(session_, index);
           }
           Value of_dtensors = called.op->dispatch(called.made, args);
-          return of_dtensors.empty() ? called.op->call(args) : of_dtensors;
+          return of_dtensors.empty() ? called.op->call(args, called.made) : of_dtensors;
         });
   }
   return entry.made;

@@ -26,7 +26,9 @@ class BoundOp {
   /// Brings the arguments to a signature, runs the operator, gives its result. The first overload
   /// that fits is taken. Errors: TypeError with every signature when none fits; as
   /// Session::guarded.
-  lang::Value call(lang::CallArgs& args);
+  /// `callable`: what programs know the operator as; an argument that is none of its own, whose
+  /// class has a __torch_function__, is asked for what it makes of the call.
+  lang::Value call(lang::CallArgs& args, const lang::Value& callable);
   /// The same, of DTensors: what torch.distributed.tensor makes of it; Empty where no argument is
   /// one, or this rank's parts are meant.
   lang::Value dispatch(const lang::Value& callable, const lang::CallArgs& args) const;
@@ -52,6 +54,9 @@ class BoundOp {
   /// The call with `out`, which the result is written into. Errors: refusals by name.
   lang::Value call_into(lang::CallArgs& args, const lang::Value& out);
 
+  /// What the first __torch_function__ of the arguments gives; Empty: there is none.
+  [[nodiscard]] lang::Value ask_arguments(const lang::Value& callable,
+                                          const lang::CallArgs& args) const;
   /// Where a keyword of the call is known to a later release: since when.
   [[nodiscard]] std::string hint_of_later(const lang::CallArgs& args) const;
 
@@ -82,6 +87,24 @@ class OpTable {
   /// Lets go of every callable.
   void release();
 
+  /// From now on an operator asks its arguments whether their class, one that inherits from
+  /// torch.Tensor, has a __torch_function__.
+  void watch_subclasses() { has_subclasses_ = true; }
+  [[nodiscard]] bool asks_subclasses() const { return has_subclasses_ && as_plain_ == 0; }
+  /// For as long as it lives such tensors are tensors like others.
+  class AsPlain {
+   public:
+    explicit AsPlain(OpTable& table) : table_(table) { ++table_.as_plain_; }
+    ~AsPlain() { --table_.as_plain_; }
+    AsPlain(const AsPlain&) = delete;
+    AsPlain& operator=(const AsPlain&) = delete;
+
+   private:
+    OpTable& table_;
+  };
+  /// The same between two calls of a program's.
+  void take_as_plain(int change) { as_plain_ += change; }
+
   /// From now on a call of an operator goes to the object's __torch_function__ (a
   /// torch.overrides.TorchFunctionMode), which is not asked while it answers.
   void enter_mode(lang::Value mode) { modes_.push_back(std::move(mode)); }
@@ -102,6 +125,8 @@ class OpTable {
   Session& session_;
   std::vector<Callable> callables_;  ///< beside the index's entries
   std::vector<lang::Value> modes_;
+  bool has_subclasses_ = false;
+  int as_plain_ = 0;
 };
 
 /// What an operator gave, as a value.

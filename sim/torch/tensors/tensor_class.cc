@@ -9,6 +9,7 @@
 #include "sim/torch/tensors/grad_node.h"
 #include "sim/torch/tensors/op_binding.h"
 #include "sim/torch/tensors/reading.h"
+#include "sim/torch/tensors/subclasses.h"
 #include "sim/torch/tensors/tensor_constructors.h"
 #include "sim/torch/tensors/tensor_object.h"
 
@@ -579,6 +580,7 @@ void add_tensor_class(Session& session) {
   add_tensor_hooks(session);
   add_copies(session);
   add_constructors(session);
+  add_subclasses(session);
 }
 
 }  // namespace tidemark::torch

@@ -255,6 +255,8 @@ class finfo:
         self.eps, self.max, self.min = number(of_torch.eps), number(of_torch.max), number(of_torch.min)
         self.tiny = self.smallest_normal = number(of_torch.tiny)
         self.resolution = number(of_torch.resolution)
+        self.precision = {16: 3, 32: 6, 64: 15}[self.bits]
+        self.nmant = {16: 10, 32: 23, 64: 52}[self.bits]
 
 
 def fromfunction(function, shape, dtype=float64):

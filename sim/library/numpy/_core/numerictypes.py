@@ -17,6 +17,12 @@ _unsigned = ("uint16", "uint32", "uint64")
 _names = {str: "str", object: "object", int: "int64", float: "float64", bool: "bool"}
 
 
+_LETTERS = {
+    "bool": "?", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I", "int64": "l",
+    "uint64": "L", "float16": "e", "float32": "f", "float64": "d", "complex64": "F", "complex128": "D", "str": "U",
+}
+
+
 class dtype:
     def __init__(self, name):
         self.name = (_names[name] if name in _names else name._name) if isinstance(name, type) else str(name)
@@ -33,6 +39,25 @@ class dtype:
             if self.name.startswith("uint")
             else "i"
         )
+
+    @property
+    def type(self):
+        """the class of one number"""
+        return globals().get("bool_" if self.name == "bool" else self.name)
+
+    @property
+    def char(self):
+        return _LETTERS.get(self.name, "O")
+
+    @property
+    def str(self):
+        return ("|" if self.itemsize < 2 else "<") + self.kind + f"{self.itemsize}"
+
+    @property
+    def base(self):
+        return self
+
+    names, fields, subdtype, hasobject, shape, ndim, isnative, byteorder = None, None, None, False, (), 0, True, "="
 
     def _torch(self):
         # Types without a sign that PyTorch hardly has are those with one: their bytes are as many.

@@ -111,6 +111,18 @@ def isinf(x):
     return _a.apply1("isinf", x, False)
 
 
+def isposinf(x):
+    if isinstance(x, (int, float)):
+        return x == float("inf")
+    return _a.made(_a.tensor_of(x)) == float("inf")
+
+
+def isneginf(x):
+    if isinstance(x, (int, float)):
+        return x == float("-inf")
+    return _a.made(_a.tensor_of(x)) == float("-inf")
+
+
 def isfinite(x):
     return _a.apply1("isfinite", x, False)
 

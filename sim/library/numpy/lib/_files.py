@@ -86,8 +86,78 @@ def _writes_nothing(file, *arrays, **named):
 savez = savez_compressed = savetxt = _writes_nothing
 
 
-def loadtxt(fname, **options):
-    refuse("loadtxt, since how many numbers a text has is not counted,")
+_MOST_READ = 4096  # numbers of a text that are read; of more the count is known
 
 
-genfromtxt = loadtxt
+def _rows_of(fname, comments, delimiter, skipped, most, filling):
+    """the words of each line that has some"""
+    if isinstance(fname, str) or hasattr(fname, "__fspath__"):
+        with open(fname) as file:
+            lines = file.read().split("\n")
+    else:
+        lines = list(fname)
+    rows = []
+    signs = (comments,) if isinstance(comments, str) else tuple(comments or ())
+    for line in lines[skipped:]:
+        line = line.decode() if isinstance(line, bytes) else line
+        for sign in signs:
+            line = line.partition(sign)[0]
+        if not line.strip():
+            continue
+        words = line.split() if delimiter is None else [word.strip() for word in line.split(delimiter)]
+        rows.append([filling if word == "" else word for word in words])
+        if most is not None and len(rows) == most:
+            break
+    return rows
+
+
+def _array_of(rows, dtype, usecols, unpack, ndmin):
+    kind = dtype_of(dtype)
+    if kind.kind not in "iufb":
+        refuse("text files of anything but numbers")
+    if usecols is not None:
+        columns = [usecols] if isinstance(usecols, int) else list(usecols)
+        rows = [[row[i] for i in columns] for row in rows]
+    width = len(rows[0]) if rows else 0
+    for i, row in enumerate(rows):
+        if len(row) != width:
+            raise ValueError(
+                f"the number of columns changed from {width} to {len(row)} at row {i + 1}; use `usecols` to select a "
+                "subset and avoid this error"
+            )
+    shape = [len(rows), width]
+    if len(rows) * width <= _MOST_READ:
+        is_whole = kind.kind in "iu"
+        numbers = [int(float(word)) if is_whole else float(word) for row in rows for word in row]
+        out = torch.tensor(numbers, dtype=kind._torch()).reshape(shape)
+    else:
+        out = torch.empty(shape, dtype=kind._torch())
+    if usecols is not None and isinstance(usecols, int):
+        out = out.squeeze(1)
+    elif ndmin < 2:
+        out = out.squeeze(1) if width == 1 else out
+        out = out.squeeze(0) if len(rows) == 1 and ndmin < 1 + (width == 1) else out
+    return made(out.t() if unpack else out)
+
+
+def loadtxt(
+    fname, dtype=float, comments="#", delimiter=None, converters=None, skiprows=0, usecols=None, unpack=False, ndmin=0,
+    encoding=None, max_rows=None, *, quotechar=None, like=None,
+):
+    """the numbers of a text; of a long one the type and shape"""
+    if converters is not None:
+        refuse("loadtxt with converters")
+    return _array_of(_rows_of(fname, comments, delimiter, skiprows, max_rows, ""), dtype, usecols, unpack, ndmin)
+
+
+def genfromtxt(
+    fname, dtype=float, comments="#", delimiter=None, skip_header=0, skip_footer=0, usecols=None, unpack=None,
+    max_rows=None, filling_values=None, ndmin=0, encoding=None, **options,
+):
+    if any(value is not None and value is not False for value in options.values()):
+        refuse(f"genfromtxt with {next(iter(options))}")
+    filling = str(filling_values) if filling_values is not None else "nan"
+    rows = _rows_of(fname, comments, delimiter, skip_header, max_rows, filling)
+    if skip_footer:
+        rows = rows[:-skip_footer]
+    return _array_of(rows, dtype, usecols, bool(unpack), ndmin)

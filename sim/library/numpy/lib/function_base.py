@@ -66,11 +66,13 @@ def diff(x, n=1, axis=-1):
     return _a.made(torch.diff(_t(x), n, axis))
 
 
-def unique(x, return_index=False, return_inverse=False, return_counts=False):
-    t = _t(x).reshape(-1)
+def unique(x, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True):
+    t = _t(x).reshape(-1) if axis is None else _t(x).movedim(axis, 0).contiguous()
     known = _a.known_of(t)
     if known is None:
         _a.refuse("unique of numbers that are not known, whose result is as long as they say,")
+    if axis is not None:
+        return _unique_rows(t, known, axis, return_index, return_inverse, return_counts)
     firsts, counts = {}, {}
     for i, value in enumerate(known):
         firsts.setdefault(value, i)
@@ -84,6 +86,25 @@ def unique(x, return_index=False, return_inverse=False, return_counts=False):
         found.append(_whole([places[value] for value in known]).reshape(asarray(x).shape))
     if return_counts:
         found.append(_whole([counts[value] for value in values]))
+    return tuple(found) if len(found) > 1 else found[0]
+
+
+def _unique_rows(t, known, axis, return_index, return_inverse, return_counts):
+    width = t[0].numel() if len(t) else 1
+    rows = [tuple(known[i * width:(i + 1) * width]) for i in range(len(t))]
+    firsts = {}
+    for i, row in enumerate(rows):
+        firsts.setdefault(row, i)
+    kept = sorted(firsts)
+    places = {row: i for i, row in enumerate(kept)}
+    values = torch.tensor(kept, dtype=t.dtype).reshape(len(kept), *t.shape[1:])
+    found = [_a.made(values.movedim(0, axis))]
+    if return_index:
+        found.append(_whole([firsts[row] for row in kept]))
+    if return_inverse:
+        found.append(_whole([places[row] for row in rows]))
+    if return_counts:
+        found.append(_whole([rows.count(row) for row in kept]))
     return tuple(found) if len(found) > 1 else found[0]
 
 

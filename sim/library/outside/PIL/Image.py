@@ -1,5 +1,6 @@
 from enum import IntEnum
 import os
+import _files
 import _tidemark
 import numpy as np
 from PIL import _header
@@ -248,6 +249,9 @@ frombytes = frombuffer
 def open(fp, mode="r", formats=None):
     """a picture's mode and size, of its file's header"""
     path = getattr(fp, "name", None) if hasattr(fp, "read") else fp
+    if isinstance(path, (str, os.PathLike)) and _files.declared_size(path) is not None:
+        height, width = _files.declared_size(path)
+        return Image("RGB", (width, height))
     if isinstance(path, (str, os.PathLike)):
         if path is fp and not os.path.exists(path):
             raise FileNotFoundError(2, "No such file or directory", str(path))

@@ -7,6 +7,7 @@ import math
 import os
 import pathlib
 import re
+from types import UnionType
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic._errors import Fault, Misfit, PydanticSchemaGenerationError, ValidationError, fail
@@ -469,7 +470,7 @@ def rule_of(kind, resolve, config):
         return annotated_rule(of(args[0]), args[1:])
     if origin is Literal:
         return _literal(args)
-    if origin is Union:
+    if origin is Union or origin is UnionType:
         return _union(args, [of(each) for each in args])
     if origin is Final or origin is ClassVar:
         return of(args[0])

@@ -1,5 +1,6 @@
 import _tidemark
 import os.path as path
+import sys
 from _abstract import MutableMapping
 from _files import (
     content_of as _content_of,

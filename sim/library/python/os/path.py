@@ -3,7 +3,8 @@ from _files import (
     text_of as _text, time_of as getmtime,
 )
 
-sep = "/"
+sep, pathsep, altsep, curdir, pardir, extsep = "/", ":", None, ".", "..", "."
+defpath, devnull = "/bin:/usr/bin", "/dev/null"
 
 
 def join(first, *rest):

@@ -1,6 +1,7 @@
 import inspect
 import math
 
+import _tidemark
 import torch
 from torch.fx.graph import Graph
 from torch.fx.graph_module import GraphModule
@@ -47,7 +48,8 @@ class Tracer(TracerBase):
                 one = concrete_args[name]
             else:
                 default = () if each.default is inspect.Parameter.empty else (each.default,)
-                one = self.create_proxy("placeholder", name, default, {})
+                kind = _annotated(function, name)
+                one = self.create_proxy("placeholder", name, default, {}, type_expr=kind)
             if each.kind is inspect.Parameter.KEYWORD_ONLY:
                 named[name] = one
             else:
@@ -72,7 +74,12 @@ class Tracer(TracerBase):
             changed.append((module, module.__dict__.get("forward")))
             module.forward = lambda *args, **kwargs: self.call_module(module, forward, args, kwargs)
 
-        given, named = self._inputs_of(type(root).forward, 1, concrete_args)
+        if isinstance(root, GraphModule):
+            inputs = [n for n in root.graph.nodes if n.op == "placeholder"]
+            given = [self.create_proxy("placeholder", n.target, n.args, {}, type_expr=n.type) for n in inputs]
+            named = {}
+        else:
+            given, named = self._inputs_of(type(root).forward, 1, concrete_args)
         hidden = []
         try:
             for path, each in root.named_modules():
@@ -94,6 +101,16 @@ class Tracer(TracerBase):
                     module.forward = before
         self.create_node("output", "output", (self.create_arg(made),), {})
         return self.graph
+
+
+def _annotated(function, name):
+    kind = getattr(function, "__annotations__", {}).get(name)
+    if not isinstance(kind, str):
+        return kind
+    try:
+        return _tidemark.evaluate_in(function, kind)
+    except Exception:
+        return kind
 
 
 def symbolic_trace(root, concrete_args=None):

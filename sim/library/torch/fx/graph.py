@@ -2,6 +2,8 @@ import builtins
 import keyword
 import re
 
+import _tidemark
+from torch.fx import _printing
 from torch.fx.node import Node, map_arg
 
 
@@ -141,7 +143,50 @@ class Graph:
         return changed
 
     def lint(self):
-        pass
+        _printing.check(self)
+
+    def node_copy(self, node, arg_transform=lambda x: x):
+        args, kwargs = map_arg(node.args, arg_transform), map_arg(node.kwargs, arg_transform)
+        made = self.create_node(node.op, node.target, args, kwargs, node.name, node.type)
+        made.meta = dict(node.meta)
+        return made
+
+    def graph_copy(self, g, val_map, return_output_node=False):
+        """what the copied graph returns, in the nodes of this one"""
+        for node in g.nodes:
+            if node in val_map:
+                continue
+            if node.op == "output":
+                made = map_arg(node.args[0], lambda n: val_map[n])
+                return (made, node) if return_output_node else made
+            val_map[node] = self.node_copy(node, lambda n: val_map[n])
+        return None
+
+    def output_node(self):
+        return self._nodes[-1]
+
+    def python_code(self, root_module, **options):
+        return _printing.Code(self, root_module)
+
+    def __str__(self):
+        lines = [node.format_node() for node in self._nodes]
+        return "\n    ".join(["graph():", *lines])
+
+    def print_tabular(self):
+        try:
+            from tabulate import tabulate
+        except ImportError:
+            print(
+                "`print_tabular` relies on the library `tabulate`, "
+                "which could not be found on this machine. Run `pip "
+                "install tabulate` to install the library."
+            )
+            raise
+        rows = [[n.op, n.name, n.target, n.args, n.kwargs] for n in self._nodes]
+        print(tabulate(rows, headers=["opcode", "name", "target", "args", "kwargs"]))
+
+    def on_generate_code(self, make_transformer):
+        return _tidemark.later("torch.fx.Graph.on_generate_code")(make_transformer)
 
     def _last_uses(self):
         """by node what is not used after it"""

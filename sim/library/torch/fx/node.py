@@ -1,6 +1,7 @@
 import typing
 
 import torch
+from torch.fx import _printing
 
 Target = typing.Union[typing.Callable, str]
 Argument = typing.Any
@@ -93,8 +94,34 @@ class Node:
             return getattr(self.graph.owning_module.get_submodule(self.target), "_is_impure", False)
         return self.op == "call_function" and self.target is torch._assert
 
-    def format_node(self):
-        return f"%{self.name} : [num_users={len(self.users)}] = {self.op}[target={self.target}](args = {self.args})"
+    def update_arg(self, idx, arg):
+        args = list(self._args)
+        args[idx] = arg
+        self._take(tuple(args), self._kwargs)
+
+    def insert_arg(self, idx, arg):
+        self._take((*self._args[:idx], arg, *self._args[idx:]), self._kwargs)
+
+    def update_kwarg(self, key, arg):
+        self._take(self._args, {**self._kwargs, key: arg})
+
+    @property
+    def stack_trace(self):
+        return self.meta.get("stack_trace")
+
+    def format_node(self, placeholder_names=None, maybe_return_typename=None):
+        kind = f"{_printing.type_text(self.type)} " if self.type else ""
+        start = f"%{self.name} : {kind}[num_users={len(self.users)}] = {self.op}"
+        if self.op == "placeholder":
+            default = f"(default={self.args[0]})" if self.args else ""
+            return f"{start}[target={self.target}]{default}"
+        if self.op == "output":
+            return f"return {self.args[0]}"
+        start += f"[target={_printing.short_target(self.target)}]"
+        if self.op == "get_attr":
+            return start
+        args, kwargs = _printing.argument_text(self.args), _printing.argument_text(self.kwargs)
+        return f"{start}(args = {args}, kwargs = {kwargs})"
 
     def __repr__(self):
         return self.name

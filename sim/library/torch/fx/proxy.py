@@ -47,6 +47,13 @@ class Proxy:
     def __hash__(self):
         return id(self)
 
+    @classmethod
+    def __torch_function__(cls, orig_method, types, args=None, kwargs=None):
+        """a call of torch's with a Proxy where no code is looked at: it goes to the graph of the Proxy's own tracer"""
+        found = []
+        _proxies((args, kwargs), found)
+        return _recorded(found[0].tracer, orig_method, args or (), kwargs or {})
+
 
 class Attribute(Proxy):
     def __init__(self, root, attr):
@@ -111,10 +118,21 @@ class Recording(TorchFunctionMode):
         kwargs = kwargs or {}
         if not has_proxy(args) and not has_proxy(kwargs):
             return func(*args, **kwargs)
-        name = func.__name__
-        if getattr(torch.Tensor, name, None) is func:
-            return self.tracer.create_proxy("call_method", name, args, kwargs)
-        return self.tracer.create_proxy("call_function", func, args, kwargs)
+        return _recorded(self.tracer, func, args, kwargs)
+
+
+def _recorded(tracer, func, args, kwargs):
+    name = func.__name__
+    if getattr(torch.Tensor, name, None) is func:
+        return tracer.create_proxy("call_method", name, args, kwargs)
+    return tracer.create_proxy("call_function", func, args, kwargs)
+
+
+def _proxies(value, found):
+    if isinstance(value, Proxy):
+        found.append(value)
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ():
+        _proxies(each, found)
 
 
 class TracerBase:
@@ -145,4 +163,6 @@ class TracerBase:
         return a
 
 
-GraphAppendingTracer = TracerBase
+class GraphAppendingTracer(TracerBase):
+    def __init__(self, graph):
+        self.graph = graph

@@ -1,0 +1,21 @@
+"""What is set here decides where records go, and they go nowhere."""
+import logging
+
+DEFAULT_LOGGING_CONFIG_PORT = 9030
+
+
+def dictConfig(config):
+    loggers = dict(config.get("loggers", {}))
+    if "root" in config:
+        loggers[""] = config["root"]
+    for name, said in loggers.items():
+        if "level" in said:
+            logging.getLogger(name or None).setLevel(said["level"])
+
+
+def fileConfig(fname, defaults=None, disable_existing_loggers=True, encoding=None):
+    pass
+
+
+def listen(port=DEFAULT_LOGGING_CONFIG_PORT, verify=None):
+    raise NotImplementedError("listen() needs a network")

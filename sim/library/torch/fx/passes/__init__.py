@@ -1,0 +1,1 @@
+from torch.fx.passes import shape_prop

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""endless_test.py TIDEMARK: loops that have no end of their own, left by what is not known."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TIDEMARK = os.path.abspath(sys.argv.pop(1))
+HEAD = "import math, torch\nx = torch.randn(4, 8, device='cuda')\n"
+
+
+class EndlessLoops(unittest.TestCase):
+    def run_script(self, body, *options):
+        """the report as JSON, or the text of the refusal"""
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "s.py").write_text(HEAD + body, encoding="utf-8")
+            done = subprocess.run([TIDEMARK, "run", "s.py", "--device", "h100-sxm-80gb", "--format", "json", *options],
+                                  capture_output=True, text=True, check=False, cwd=folder)
+        return json.loads(done.stdout) if done.returncode == 0 else done.stderr
+
+    def test_a_loop_without_an_end_that_an_unknown_value_alone_leaves_is_refused(self):
+        start = ("import itertools\ndef again(items):\n    while True:\n        for each in items:\n            yield each\nn = 0\n")
+        body = "    n += 1\n    if x.sum() < 0%s: break\n%sprint(n)\n"
+        heads = ("while True:\n", "for i in itertools.count():\n", "for i, _ in enumerate(again([1, 2])):\n",
+                 "for i in zip(itertools.count(), again('ab')):\n", "for i in (2 * k for k in itertools.count()):\n")
+        for head in heads:
+            with self.subTest(head):
+                refused = self.run_script(start + head + body % ("", ""))
+                self.assertIn("how often this loop runs depends on a value that is not known: x.sum() < 0", refused)
+                self.assertIn("--assume s.py:11=false*TURNS", refused)
+                given = self.run_script(start + head + body % ("", ""), "--assume", "s.py:11=false*7")
+                self.assertEqual(given["printed"], "8\n")
+                # Another way out, or an end of its own, is waited for.
+                self.assertEqual(self.run_script(start + head + body % (" or n > 4", ""))["printed"], "5\n")
+                self.assertEqual(self.run_script(start + head + body % ("", "    if n > 5: break\n"))["printed"], "6\n")
+        bounded = self.run_script(start + "for i in zip(range(3), itertools.count()):\n" + body % ("", ""))
+        self.assertEqual(bounded["printed"], "3\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
