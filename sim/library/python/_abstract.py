@@ -251,7 +251,12 @@ class TypedDict(dict):
     __required_keys__ = __optional_keys__ = frozenset()
 
     def __init_subclass__(cls, total=True):
-        own = frozenset(cls.__dict__.get("__annotations__", ()))
+        said = cls.__dict__.get("__annotations__", {})
+        own, all_of = frozenset(said), {}
+        for base in cls.__bases__:
+            all_of.update(getattr(base, "__annotations__", None) or {})
+        all_of.update(said)
+        cls.__annotations__ = all_of
         required, optional = (own, frozenset()) if total else (frozenset(), own)
         for base in cls.__bases__:
             required |= getattr(base, "__required_keys__", frozenset()) - own
