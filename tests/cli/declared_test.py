@@ -75,8 +75,8 @@ class DeclaredData(unittest.TestCase):
             "90 10", "['ids'] torch.int64"])
 
     def test_what_is_not_declared_is_refused_by_name_as_before(self):
-        refused = self.run_script("", "from datasets import load_dataset\nload_dataset('imdb')\n")
-        self.assertIn("datasets.load_dataset cannot be used", refused)
+        refused = self.run_script("", "from webdata import Loader\nLoader(1)\n")
+        self.assertIn("webdata.Loader cannot be used", refused)
 
     def test_matrices_of_scipy_that_is_nowhere_have_their_shapes(self):
         report = self.run_script("", """
