@@ -90,6 +90,22 @@ except RuntimeError as error:
     print(str(error).split("!")[0])
 
 
+@fx.wrap
+def scaled(x, by):
+    return x * by if by else x
+
+
+def uses_it(x):
+    return scaled(torch.relu(x), 3) + scaled(2, 1)
+
+
+print(fx.symbolic_trace(uses_it).code, scaled(2, 3))
+lone = fx.Graph()
+value = fx.Proxy(lone.placeholder("x"))
+lone.output(torch.relu(value + 1).node)
+print(lone)
+
+
 class Residual(nn.Module):
     def __init__(self):
         super().__init__()

@@ -89,9 +89,7 @@ class Code:
         for node in graph.nodes:
             self._emit(node)
         body = "".join(self._body) or "pass\n"
-        wrapped = "\n".join(f"wrap('{name}')" for name in self._wrapped)
-        if wrapped:
-            wrapped += "\n"
+        wrapped = "\n".join(f'torch.fx._symbolic_trace.wrap("{name}")' for name in self._wrapped)
         lines = "\n".join("    " + line for line in body.split("\n"))
         self.src = f"\n{wrapped}\n\ndef forward({', '.join([root, *self._parameters])}){self._returns}:\n{lines}"
 

@@ -1,11 +1,13 @@
+import builtins
 import inspect
 import math
+import sys
 
 import _tidemark
 import torch
 from torch.fx.graph import Graph
 from torch.fx.graph_module import GraphModule
-from torch.fx.proxy import ParameterProxy, Recording, TracerBase
+from torch.fx.proxy import ParameterProxy, Recording, TracerBase, has_proxy
 
 
 class Tracer(TracerBase):
@@ -61,7 +63,7 @@ class Tracer(TracerBase):
         if not isinstance(root, torch.nn.Module):
             self.root = torch.nn.Module()
             given, named = self._inputs_of(root, 0, concrete_args)
-            with Recording(self):
+            with Recording(self), _Whole(self):
                 made = root(*given, **named)
             self.create_node("output", "output", (self.create_arg(made),), {})
             return self.graph
@@ -89,7 +91,7 @@ class Tracer(TracerBase):
                     for name, parameter in each.named_parameters(recurse=False):
                         each.__dict__[name] = ParameterProxy(self, f"{path}.{name}" if path else name)
                         hidden.append((each, name))
-            with Recording(self):
+            with Recording(self), _Whole(self):
                 made = type(root).forward(root, *given, **named)
         finally:
             for module, name in hidden:
@@ -120,5 +122,45 @@ def symbolic_trace(root, concrete_args=None):
     return GraphModule(tracer.root, graph, name)
 
 
+_wrapped = []  # (module, name) of functions that a graph calls as they are
+
+
 def wrap(fn_or_name):
+    if not callable(fn_or_name) and not isinstance(fn_or_name, str):
+        raise RuntimeError("Unsupported type for global function! Must be either a callable or string name")
+    if callable(fn_or_name):
+        _wrapped.append((fn_or_name.__module__, fn_or_name.__name__))
+    else:
+        _wrapped.append((sys._getframe(1).f_globals["__name__"], fn_or_name))
     return fn_or_name
+
+
+class _Whole:
+    """for as long as a graph is made, calls of wrapped functions with what is traced become its nodes"""
+
+    def __init__(self, tracer):
+        self._tracer, self._before = tracer, []
+
+    def __enter__(self):
+        for name, function in _wrapped:
+            module = sys.modules[name]
+            original = getattr(module, function, None) or getattr(builtins, function)
+            self._before.append((module, function, module.__dict__.get(function)))
+            setattr(module, function, self._called(original))
+
+    def _called(self, original):
+        def call(*args, **kwargs):
+            if not has_proxy(args) and not has_proxy(kwargs):
+                return original(*args, **kwargs)
+            made = self._tracer.create_proxy("call_function", original, args, kwargs)
+            made.node.meta["is_wrapped"] = True
+            return made
+
+        return call
+
+    def __exit__(self, *error):
+        for module, function, before in reversed(self._before):
+            if before is None:
+                delattr(module, function)
+            else:
+                setattr(module, function, before)

@@ -13,7 +13,7 @@ class Proxy:
     """stands for a value while a module's code is looked at: what is done with it becomes a node"""
 
     def __init__(self, node, tracer=None):
-        self.node, self.tracer = node, tracer
+        self.node, self.tracer = node, GraphAppendingTracer(node.graph) if tracer is None else tracer
 
     def __repr__(self):
         return f"Proxy({self.node.name})"
