@@ -49,6 +49,7 @@ def lazy_init(state):
         if each is not state:
             each._is_root, each._shared = False, state._shared
         if each._handle:
+            each._handle._compute_stream = state._shared.default_stream
             each._handle.init_flat_param_attributes()
 
 
