@@ -64,7 +64,7 @@ class FlatParamHandle:
         self._pre_forward_order_index = self._post_forward_index = None
         self._needs_pre_forward_unshard = self._needs_pre_backward_unshard = self._prefetched = False
         self._ran_pre_backward_hook = False
-        self._hook = None
+        self._hook = self._accumulator = None
         self._orig_dtype = params[0].dtype
         self._param_dtype = mixed.param_dtype or self._orig_dtype
         self._reduce_dtype = mixed.reduce_dtype or self._param_dtype
