@@ -312,8 +312,7 @@ RunResult exchanging(const Scenario& scenario, torch::Messages& messages, const 
 }
 
 /// A rank by itself.
-RunResult run_rank(const Scenario& scenario, const RunOptions& options,
-                   torch::Messages& messages) {
+RunResult run_rank(const Scenario& scenario, const RunOptions& options, torch::Messages& messages) {
   if (!scenario.rank) return run_one(scenario, options, nullptr, nullptr);
   return exchanging(scenario, messages, [&](torch::Mailbox& mailbox) {
     if (options.watched != nullptr) options.watched->clear();
@@ -390,8 +389,9 @@ RunResult run(const Scenario& scenario, const RunOptions& options) {
   std::vector<RankResult> ranks;
   std::optional<RunResult> whole;  // of the first rank, as it is wanted
   if (!may_ask) {
-    ranks = compare_ranks(ranks_to_run(*scenario.rank, scenario.rank_choice), options.threads,
-                          [&](int rank) { return run_rank(of_rank(scenario, rank), events, messages); });
+    ranks = compare_ranks(
+        ranks_to_run(*scenario.rank, scenario.rank_choice), options.threads,
+        [&](int rank) { return run_rank(of_rank(scenario, rank), events, messages); });
   } else {
     RunOptions wanted = options;
     wanted.is_last = false;

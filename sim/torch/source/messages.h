@@ -33,9 +33,9 @@ struct Mailbox {
   std::vector<std::pair<std::string, int>> missing = {};
 };
 
-/// Adds the module torch.distributed._messages: put_message(key, text), and take_message(key, sender), which gives None where
-/// the message is not there. Null: nothing is ever there. Requires: `mailbox` lives as long as the
-/// session.
+/// Adds the module torch.distributed._messages: put_message(key, text), and take_message(key,
+/// sender), which gives None where the message is not there. Null: nothing is ever there. Requires:
+/// `mailbox` lives as long as the session.
 void add_messages(Session& session, Mailbox* mailbox);
 
 }  // namespace tidemark::torch

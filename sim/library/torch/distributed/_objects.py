@@ -1,8 +1,7 @@
-import _tidemark
 import torch
 import torch._C as _C
-from torch.distributed import _messages
 from torch.distributed import distributed_c10d as c10d
+from torch.distributed._exchanges import exchanged
 
 _BATCH, _FRAME, _SMALLEST_FRAME = 1000, 64 * 1024, 4  # of items, of bytes
 _SAVED_NUMBER = 239  # bytes of torch.save()'s older format around a storage's class and its one number
@@ -139,43 +138,6 @@ def _device_of(group):
     return torch.device("cpu")
 
 
-def _written(obj):
-    """as text that eval() reads; None: it is of another kind"""
-    if obj is None or isinstance(obj, (bool, int)):
-        return str(obj)
-    if isinstance(obj, float):
-        return str(obj) if obj - obj == 0 else None
-    if isinstance(obj, str):
-        return "'" + obj.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r") + "'"
-    if type(obj) is dict:
-        items = [_written(x) for pair in obj.items() for x in pair]
-        if any([x is None for x in items]):
-            return None
-        return "{" + "".join([x + (":" if i % 2 == 0 else ",") for i, x in enumerate(items)]) + "}"
-    if type(obj) in (list, tuple):
-        items = [_written(x) for x in obj]
-        if any([x is None for x in items]):
-            return None
-        ends = "[]" if type(obj) is list else "()"
-        return ends[0] + "".join([x + "," for x in items]) + ends[1]
-    return None
-
-
-def _exchanged(group, own, senders):
-    """what each of the senders (places in the group) has sent. Where that is not known, it is taken for `own`"""
-    group._exchanges += 1
-    whole = group.size() == c10d.get_world_size()
-    ranks = "all" if whole else ",".join([str(r) for r in group._ranks])
-    key, text, out = ranks + "#" + str(group._exchanges), _written(own), []
-    _messages.put_message(key, "" if text is None else text)
-    for sender in senders:
-        text = _messages.take_message(key, sender if whole else group._ranks[sender])
-        if text is None:
-            _tidemark.note("objects that other ranks send are not known: they are taken to be this rank's own")
-        out.append(eval(text, {"__builtins__": {}}) if text else own)
-    return out
-
-
 def _gathered_sizes(obj, group):
     """(this rank's object as bytes, everyone's sizes, the largest): other ranks' are taken to have this one's size"""
     device = _device_of(group)
@@ -183,7 +145,7 @@ def _gathered_sizes(obj, group):
     group_size = c10d.get_world_size(group)
     sizes = torch.zeros(group_size, dtype=torch.long, device=device)
     object_size_list = [sizes[i].unsqueeze(dim=0) for i in range(group_size)]
-    c10d.all_gather(object_size_list, local_size, group=group)
+    c10d._group(group).allgather(object_size_list, local_size, False)
     largest = object_size_list[0]
     for other in object_size_list[1:]:
         other > largest  # the largest: a number of the device is compared, then read
@@ -197,7 +159,7 @@ def all_gather_object(object_list, obj, group=None):
     whole = torch.empty(size * len(object_size_list), dtype=torch.uint8, device=input_tensor.device)
     output_tensors = [whole[size * i:size * (i + 1)] for i in range(len(object_size_list))]
     c10d.all_gather(output_tensors, input_tensor, group=group)
-    for i, sent in enumerate(_exchanged(c10d._group(group), obj, range(len(output_tensors)))):
+    for i, sent in enumerate(exchanged(c10d._group(group), obj, range(len(output_tensors)))):
         object_list[i] = sent
     del input_tensor, local_size, whole, output_tensors, object_size_list
 
@@ -214,7 +176,7 @@ def gather_object(obj, object_gather_list=None, dst=None, group=None, group_dst=
         whole = torch.empty(size * group.size(), dtype=torch.uint8, device=input_tensor.device)
         output_tensors = [whole[size * i:size * (i + 1)] for i in range(group.size())]
     c10d.gather(input_tensor, output_tensors, group_dst=root, group=group)
-    sent = _exchanged(group, obj, range(group.size()) if is_root else [])
+    sent = exchanged(group, obj, range(group.size()) if is_root else [])
     if is_root:
         for i in range(group.size()):
             object_gather_list[i] = sent[i]
@@ -246,7 +208,7 @@ def broadcast_object_list(object_list, src=None, group=None, device=None, group_
             offset + obj_size  # where the object ends: read from the device
             obj_view = object_tensor[:1]
             offset += obj_size
-    sent = _exchanged(group, object_list, [root])[0]
+    sent = exchanged(group, object_list, [root])[0]
     if group.rank() != root:
         for i in range(len(object_list)):
             object_list[i] = sent[i]
@@ -284,7 +246,7 @@ def scatter_object_list(
     c10d.scatter(output_tensor, tensor_list, group_src=root, group=group)
     obj_tensor_size = torch.tensor([0], dtype=torch.long, device=device)
     c10d.scatter(obj_tensor_size, tensor_sizes, group_src=root, group=group)
-    sent = _exchanged(group, given, [root])[0]
+    sent = exchanged(group, given, [root])[0]
     scatter_object_output_list[0] = sent[group.rank()] if sent else None
 
 
