@@ -5,7 +5,11 @@ from torch.distributed._exchanges import exchanged
 
 _BATCH, _FRAME, _SMALLEST_FRAME = 1000, 64 * 1024, 4  # of items, of bytes
 _SAVED_NUMBER = 239  # bytes of torch.save()'s older format around a storage's class and its one number
-_STORAGES = {torch.float32: "FloatStorage", torch.float64: "DoubleStorage", torch.int64: "LongStorage"}
+_STORAGES = {
+    torch.float32: "FloatStorage", torch.float64: "DoubleStorage", torch.float16: "HalfStorage",
+    torch.bfloat16: "BFloat16Storage", torch.int64: "LongStorage", torch.int32: "IntStorage",
+    torch.int16: "ShortStorage", torch.int8: "CharStorage", torch.uint8: "ByteStorage", torch.bool: "BoolStorage",
+}
 
 
 class _TensorInfo:
@@ -21,10 +25,12 @@ class _Pickled:
     def __init__(self):
         # Numbers of what was met; how many there are, those of no name among them; what must live as long as its id.
         self.memo, self.made, self.kept = {}, 0, []
+        self.outside = []  # sizes of what is too large for a frame, and stands between two
 
     def size(self, obj):
         payload = self.of(obj) + 1
-        return 2 + payload + (9 * -(-payload // _FRAME) if payload >= _SMALLEST_FRAME else 0)
+        frames = max([-(-(payload - sum(self.outside)) // _FRAME), len(self.outside) + 1])
+        return 2 + payload + (9 * frames if payload >= _SMALLEST_FRAME else 0)
 
     def remembered(self, key, size):
         """what was met before is named by its number; else it gets one"""
@@ -86,16 +92,25 @@ class _Pickled:
         return size + self.remembered(("global", module, name), lambda: 0)
 
     def of_tensor(self, tensor):
-        """a number on the host: a call with what torch.save() makes of its storage. The storage is told by its address,
-        of 14 digits"""
-        if tensor.is_cuda or tensor.dim() > 0:
-            _C.refuse("sending a tensor in an object is not modelled", "send it by itself")
-        stored = _SAVED_NUMBER + len(_STORAGES[tensor.dtype]) + tensor.element_size()
+        """one on the host: a call with what torch.save() makes of its storage, which is told by its address, of 14
+        digits"""
+        if tensor.is_cuda or tensor.dtype not in _STORAGES:
+            _C.refuse("sending this tensor in an object is not modelled", "send it by itself, or its .cpu()")
+        if ("object", id(tensor)) in self.memo:
+            return self.remembered(("object", id(tensor)), None)
+        count = tensor.untyped_storage().nbytes() // tensor.element_size()
+        stored = _SAVED_NUMBER + len(_STORAGES[tensor.dtype]) + count * tensor.element_size() + _int_size(count) - 2
+        if stored >= _FRAME:
+            self.outside.append(stored + 5)
         size = self.of_global("torch._utils", "_rebuild_tensor_v2", "function") + 1
         size += self.of_global("torch.storage", "_load_from_bytes", "function")
         size += stored + (2 if stored < 256 else 5) + self.unnamed(1) + 2 + self.unnamed(2)
-        size += 5 + self.of_global("collections", "OrderedDict", "class") + 2 + self.unnamed(1)
-        return size + 2 + self.unnamed(2)
+        size += _int_size(tensor.storage_offset()) + self.of_tuple(tuple(tensor.shape)) + self.of_tuple(tensor.stride())
+        size += 1 + self.of_global("collections", "OrderedDict", "class") + 2 + self.unnamed(1)
+        size += 2 + self.unnamed(2)
+        self.memo["object", id(tensor)] = self.made - 1
+        self.kept.append(tensor)
+        return size
 
     def of_tuple(self, obj):
         if not obj:
