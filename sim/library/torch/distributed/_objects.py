@@ -148,7 +148,8 @@ def _object_to_tensor(obj, device, group=None):
 
 
 def _device_of(group):
-    if "nccl" in c10d._group(group)._backend:
+    backend = c10d._group(group)._backend
+    if "nccl" in backend and "gloo" not in backend:
         return torch.device("cuda", torch.cuda.current_device())
     return torch.device("cpu")
 
