@@ -1,6 +1,7 @@
 #include "sim/run/run.h"
 
 #include <algorithm>
+#include <exception>
 #include <string_view>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "sim/run/import_files.h"
 #include "sim/run/ranks.h"
 #include "sim/run/record.h"
+#include "sim/torch/source/messages.h"
 #include "sim/torch/source/model_source.h"
 
 namespace tidemark {
@@ -191,7 +193,8 @@ void part_by_device(lang::Alike& alike) {
 
 /// `alike` takes which ranks of the job do what this one does; null: nobody asks.
 RunResult run_way(const Scenario& scenario, const RunOptions& options,
-                  const std::vector<std::string>& assume, lang::Alike* alike = nullptr) {
+                  const std::vector<std::string>& assume, lang::Alike* alike = nullptr,
+                  torch::Mailbox* mailbox = nullptr) {
   Program program;
   std::string printed;
   Simulator simulator = simulator_of(scenario, program, options);
@@ -202,6 +205,7 @@ RunResult run_way(const Scenario& scenario, const RunOptions& options,
   model.leave_out_repeats = options.leave_out_repeats;
   model.is_last = options.is_last;
   model.alike = alike;
+  model.mailbox = mailbox;
   torch::ModelSource source(std::move(model), [&](std::string_view text) { printed += text; });
   try {
     source.run(program, simulator);
@@ -210,7 +214,7 @@ RunResult run_way(const Scenario& scenario, const RunOptions& options,
     throw;
   }
   if (const auto asked = as_asked(scenario, source.allocator_conf()))
-    return run_way(*asked, options, assume, alike);
+    return run_way(*asked, options, assume, alike, mailbox);
   const auto own = static_cast<std::size_t>(scenario.rank ? scenario.rank->local() : 0);
   if (alike != nullptr && simulator.users(own) > 1) part_by_device(*alike);
   RunResult result = simulator.finish();
@@ -247,13 +251,74 @@ Scenario of_rank(const Scenario& scenario, int rank) {
   return one;
 }
 
-RunResult run_one(const Scenario& scenario, const RunOptions& options,
-                  lang::Alike* alike = nullptr) {
+RunResult run_one(const Scenario& scenario, const RunOptions& options, lang::Alike* alike,
+                  torch::Mailbox* mailbox) {
   std::vector<AlternativeResult> alternatives;
   const std::vector<std::string> way = settled_way(scenario, alternatives);
-  RunResult result = run_way(scenario, options, way, alike);
+  RunResult result = run_way(scenario, options, way, alike, mailbox);
   result.alternatives = std::move(alternatives);
   return result;
+}
+
+/// The most ranks that are run for what they send in one exchange.
+constexpr std::size_t kMostSenders = 16;
+/// How often a rank is run anew because others sent something since.
+constexpr int kMostRounds = 3;
+
+/// Runs the ranks of a job from which something is missing, as far as they come. Returns whether
+/// any of it is there now.
+bool run_senders(const Scenario& scenario, const torch::Mailbox& mailbox) {
+  RunOptions none;
+  none.keep_events = none.keep_live = none.keep_times = false;
+  none.leave_out_repeats = true;
+  none.is_last = false;
+  const auto is_there = [&](const auto& message) {
+    return mailbox.messages.find(message.first, message.second).has_value();
+  };
+  std::vector<int> played{scenario.rank->index};
+  for (const auto& message : mailbox.missing) {
+    if (is_there(message) || std::ranges::find(played, message.second) != played.end()) continue;
+    if (played.size() > kMostSenders) break;
+    played.push_back(message.second);
+    const Scenario sender = of_rank(scenario, message.second);
+    lang::Alike asked(*sender.rank);
+    torch::Mailbox own{mailbox.messages};
+    try {
+      run_one(sender, none, &asked, &own);
+    } catch (const InputError&) {
+      // What it sent before that is there.
+    }
+  }
+  return std::ranges::any_of(mailbox.missing, is_there);
+}
+
+/// Runs a rank by `run`, and anew while other ranks' messages are missing that their own runs send.
+template <class Run>
+RunResult exchanging(const Scenario& scenario, torch::Messages& messages, const Run& run) {
+  for (int round = 1;; ++round) {
+    torch::Mailbox mailbox{messages};
+    std::exception_ptr error;
+    std::optional<RunResult> result;
+    try {
+      result = run(mailbox);
+    } catch (const InputError&) {
+      error = std::current_exception();
+    }
+    const bool is_done = mailbox.missing.empty() || round == kMostRounds;
+    if (!is_done && run_senders(scenario, mailbox)) continue;
+    if (error) std::rethrow_exception(error);
+    return std::move(*result);
+  }
+}
+
+/// A rank by itself.
+RunResult run_rank(const Scenario& scenario, const RunOptions& options, torch::Messages& messages) {
+  if (!scenario.rank) return run_one(scenario, options, nullptr, nullptr);
+  return exchanging(scenario, messages, [&](torch::Mailbox& mailbox) {
+    if (options.watched != nullptr) options.watched->clear();
+    if (options.details != nullptr) *options.details = {};
+    return run_one(scenario, options, nullptr, &mailbox);
+  });
 }
 
 }  // namespace
@@ -290,26 +355,31 @@ namespace {
 
 /// Plays a rank, and tells which others do the same. Where that cannot be asked, it alone does.
 RunResult play(const Scenario& scenario, const RunOptions& options, int rank,
-               std::vector<int>& alike) {
+               torch::Messages& messages, std::vector<int>& alike) {
   const Scenario one = of_rank(scenario, rank);
-  lang::Alike asked(*one.rank);
+  std::optional<lang::Alike> asked;
   try {
-    RunResult result = run_one(one, options, &asked);
-    if (!asked.is_void()) {
-      alike = asked.ranks();
+    RunResult result = exchanging(one, messages, [&](torch::Mailbox& mailbox) {
+      asked.emplace(*one.rank);
+      return run_one(one, options, &*asked, &mailbox);
+    });
+    if (!asked->is_void()) {
+      alike = asked->ranks();
       return result;
     }
   } catch (const InputError&) {
     // Something that cannot take what is another on other ranks; or an error of the program's own.
   }
   alike = {rank};
-  return run_one(one, options);
+  return run_rank(one, options, messages);
 }
 
 }  // namespace
 
 RunResult run(const Scenario& scenario, const RunOptions& options) {
-  if (!scenario.rank || scenario.rank_choice == RankChoice::kOne) return run_one(scenario, options);
+  torch::Messages messages;
+  if (!scenario.rank || scenario.rank_choice == RankChoice::kOne)
+    return run_rank(scenario, options, messages);
   RunOptions events;
   events.costs = options.costs;
   events.keep_live = events.keep_times = false;
@@ -319,13 +389,14 @@ RunResult run(const Scenario& scenario, const RunOptions& options) {
   std::vector<RankResult> ranks;
   std::optional<RunResult> whole;  // of the first rank, as it is wanted
   if (!may_ask) {
-    ranks = compare_ranks(ranks_to_run(*scenario.rank, scenario.rank_choice), options.threads,
-                          [&](int rank) { return run_one(of_rank(scenario, rank), events); });
+    ranks = compare_ranks(
+        ranks_to_run(*scenario.rank, scenario.rank_choice), options.threads,
+        [&](int rank) { return run_rank(of_rank(scenario, rank), events, messages); });
   } else {
     RunOptions wanted = options;
     wanted.is_last = false;
     std::vector<int> alike;
-    whole = play(scenario, wanted, 0, alike);
+    whole = play(scenario, wanted, 0, messages, alike);
     if (alike.size() == static_cast<std::size_t>(scenario.rank->world)) {
       whole->ranks = {told_of(0, *whole).result};
       whole->ranks.front().ranks = std::move(alike);
@@ -333,7 +404,7 @@ RunResult run(const Scenario& scenario, const RunOptions& options) {
     }
     ranks = classes_of_ranks(*scenario.rank, options.threads, [&](int rank) {
       std::vector<int> same;
-      RankPlay one = told_of(rank, play(scenario, events, rank, same));
+      RankPlay one = told_of(rank, play(scenario, events, rank, messages, same));
       one.result.ranks = std::move(same);
       return one;
     });
@@ -342,7 +413,7 @@ RunResult run(const Scenario& scenario, const RunOptions& options) {
       return std::move(*whole);
     }
   }
-  RunResult result = run_one(of_rank(scenario, ranks.front().ranks.front()), options);
+  RunResult result = run_rank(of_rank(scenario, ranks.front().ranks.front()), options, messages);
   result.ranks = std::move(ranks);
   return result;
 }

@@ -145,14 +145,46 @@ for call in (lambda: dist.all_reduce(gaps()), lambda: dist.broadcast(gaps(), 0),
             "import torch, torch.distributed as dist\n"
             "dist.init_process_group('nccl')\n"
             "t = torch.tensor(5 if dist.get_rank() == 0 else -1, device='cuda')\n"
-            "dist.broadcast(t, src=0)\n"
+            "dist.all_reduce(t)\n"
+            "dist.all_gather([torch.zeros(1, dtype=torch.int64, device='cuda') for _ in range(2)], t.view(1))\n"
             "dist.all_reduce(torch.randn(4, device='cuda'))\n",
             encoding="utf-8",
         )
-        for rank, lines in (("0", []), ("1", ["4:"])):
-            text = self.tidemark("run", "train.py", "--device", "h100", "--world", "2", "--rank", rank).stdout
-            told = [line.strip() for line in text.splitlines() if "numbers that other ranks send" in line]
-            self.assertEqual([line.removeprefix("train.py:")[:2] for line in told], lines)
+        text = self.tidemark("run", "train.py", "--device", "h100", "--world", "2", "--rank", "1").stdout
+        told = [line.strip() for line in text.splitlines() if "numbers that other ranks send" in line]
+        self.assertEqual([line.removeprefix("train.py:")[:2] for line in told], ["4:", "5:"])
+
+    def test_a_rank_hears_what_others_say(self):
+        # Rank 2 has another number, rank 0 alone the settings and the list that all compare with theirs.
+        (self.folder / "train.py").write_text(
+            "import torch, torch.distributed as dist\n"
+            "dist.init_process_group('nccl')\n"
+            "rank = dist.get_rank()\n"
+            "n = 100 + 7 * rank + (1000 if rank == 2 else 0)\n"
+            "all_of = [None] * 4\n"
+            "dist.all_gather_object(all_of, {'n': n, 'name': f\"it's {rank}\", 'more': (rank, None, 1.5)})\n"
+            "settings = [{'hidden': 64}] if rank == 0 else [None]\n"
+            "dist.broadcast_object_list(settings, src=0)\n"
+            "dealt = [None]\n"
+            "dist.scatter_object_list(dealt, [i * i for i in range(4)] if rank == 0 else None, src=0)\n"
+            "pair = [dist.new_group([0, 1]), dist.new_group([2, 3])][rank // 2]\n"
+            "two = [None, None]\n"
+            "dist.all_gather_object(two, rank * 10, group=pair)\n"
+            "flags = torch.tensor([3, 5] if rank == 0 else [-1, -1], device='cuda')\n"
+            "dist.broadcast(flags, src=0)\n"
+            "assert flags.tolist() == [3, 5]\n"
+            "x = torch.empty(settings[0]['hidden'], max([each['n'] for each in all_of]), device='cuda')\n"
+            "print([each['name'] for each in all_of], all_of[rank]['more'], tuple(x.shape), dealt, two)\n",
+            encoding="utf-8",
+        )
+        names = "[\"it's 0\", \"it's 1\", \"it's 2\", \"it's 3\"]"
+        for rank in range(4):
+            got = self.tidemark("run", "train.py", "--device", "h100", "--world", "4", "--rank", str(rank))
+            two = [0, 10] if rank < 2 else [20, 30]
+            expected = f"{names} ({rank}, None, 1.5) (64, 1114) [{rank * rank}] {two}"
+            self.assertEqual(got.stdout.splitlines()[0], expected, got.stderr)
+            self.assertNotIn("that other ranks send", got.stdout)
+        self.assertIn("Ranks, 4 of 4", self.tidemark("run", "train.py", "--device", "h100", "--world", "4").stdout)
 
     def test_every_command_on_scenarios_takes_the_job(self):
         (self.folder / "s.yaml").write_text("schema_version: 1\ndevice: h100\nscript: train.py\nranks: {world: 4, rank: all}\n", encoding="utf-8")

@@ -192,8 +192,8 @@ TensorList call_function(Context& c, Node& node, TensorList inputs, GradientRule
   if (node.variable.defined()) {
     if (inputs[0].defined()) {
       accumulate_grad(c, node, inputs[0], rules);
+      inputs[0].reset();  // what hooks set to None is freed there
       for (const auto& hook : node.accumulate_hooks) hook();
-      inputs[0].reset();
     }
   } else {
     const LabelScope label(c, node.name, node.label);

@@ -17,6 +17,7 @@
 #include "sim/ops/tracer.h"
 #include "sim/torch/emitter/emitter.h"
 #include "sim/torch/namespaces/torch_module.h"
+#include "sim/torch/source/messages.h"
 #include "sim/torch/source/repetition.h"
 #include "sim/torch/tensors/custom_op.h"
 #include "sim/torch/tensors/op_binding.h"
@@ -243,6 +244,7 @@ void ModelSource::run(Program& program, Sink& sink) {
     running = &session;
     if (model_.alike != nullptr) tell_of_tensors(*model_.alike);
     add_modules(session);
+    add_messages(session, model_.mailbox);
     session.c.backends = model_.backends;
     emitter.heed(&session.c.backends);
     for (const auto& [name, value] : model_.environment) {

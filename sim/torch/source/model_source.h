@@ -32,6 +32,8 @@ struct Details;
 
 namespace tidemark::torch {
 
+struct Mailbox;
+
 /// A model and the loop that trains or runs it, as code in the model language.
 struct ModelProgram {
   /// Run first, as the module that the loop shares: classes and functions of the model. May be
@@ -73,6 +75,8 @@ struct ModelProgram {
   std::optional<Rank> rank;
   /// Takes which ranks of the job do the same; null: nobody asks.
   lang::Alike* alike = nullptr;
+  /// What other ranks send; null: nothing of them is known.
+  Mailbox* mailbox = nullptr;
   /// Turns of loops that repeat earlier ones are left out, and the sink is told (Sink::repeat).
   bool leave_out_repeats = false;
   /// The process ends soon after this run: what the run made is left standing. Taking it apart is a

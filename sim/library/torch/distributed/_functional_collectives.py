@@ -46,7 +46,17 @@ def all_gather_tensor(self, gather_dim, group, tag=""):
     group = _group_of(group)
     out = torch.empty((self.size(0) * group.size(), *self.shape[1:]), dtype=self.dtype, device=self.device)
     _done(c10d.all_gather_into_tensor(out, self, group, async_op=True), out)
-    return out if gather_dim == 0 else torch.cat(torch.chunk(out, group.size(), dim=0), dim=gather_dim)
+    return out if gather_dim == 0 else _moved_parts(wait_tensor(out), group.size(), gather_dim)
+
+
+def _moved_parts(out, count, dim):
+    """parts along the first dimension put along another; a view, where nothing lies between. Source:
+    torch._utils._maybe_view_chunk_cat"""
+    shape = list(out.shape)
+    if shape[0] != count or any([size != 1 for size in shape[1:dim]]):
+        return torch.cat(torch.chunk(out, count, dim=0), dim=dim)
+    shape[0], shape[dim] = 1, count * shape[dim]
+    return out.view(shape)
 
 
 def reduce_scatter_tensor(self, reduceOp, scatter_dim, group, tag=""):

@@ -1,10 +1,15 @@
 import torch
 import torch._C as _C
 from torch.distributed import distributed_c10d as c10d
+from torch.distributed._exchanges import exchanged
 
 _BATCH, _FRAME, _SMALLEST_FRAME = 1000, 64 * 1024, 4  # of items, of bytes
 _SAVED_NUMBER = 239  # bytes of torch.save()'s older format around a storage's class and its one number
-_STORAGES = {torch.float32: "FloatStorage", torch.float64: "DoubleStorage", torch.int64: "LongStorage"}
+_STORAGES = {
+    torch.float32: "FloatStorage", torch.float64: "DoubleStorage", torch.float16: "HalfStorage",
+    torch.bfloat16: "BFloat16Storage", torch.int64: "LongStorage", torch.int32: "IntStorage",
+    torch.int16: "ShortStorage", torch.int8: "CharStorage", torch.uint8: "ByteStorage", torch.bool: "BoolStorage",
+}
 
 
 class _TensorInfo:
@@ -20,10 +25,12 @@ class _Pickled:
     def __init__(self):
         # Numbers of what was met; how many there are, those of no name among them; what must live as long as its id.
         self.memo, self.made, self.kept = {}, 0, []
+        self.outside = []  # sizes of what is too large for a frame, and stands between two
 
     def size(self, obj):
         payload = self.of(obj) + 1
-        return 2 + payload + (9 * -(-payload // _FRAME) if payload >= _SMALLEST_FRAME else 0)
+        frames = max([-(-(payload - sum(self.outside)) // _FRAME), len(self.outside) + 1])
+        return 2 + payload + (9 * frames if payload >= _SMALLEST_FRAME else 0)
 
     def remembered(self, key, size):
         """what was met before is named by its number; else it gets one"""
@@ -85,16 +92,25 @@ class _Pickled:
         return size + self.remembered(("global", module, name), lambda: 0)
 
     def of_tensor(self, tensor):
-        """a number on the host: a call with what torch.save() makes of its storage. The storage is told by its address,
-        of 14 digits"""
-        if tensor.is_cuda or tensor.dim() > 0:
-            _C.refuse("sending a tensor in an object is not modelled", "send it by itself")
-        stored = _SAVED_NUMBER + len(_STORAGES[tensor.dtype]) + tensor.element_size()
+        """one on the host: a call with what torch.save() makes of its storage, which is told by its address, of 14
+        digits"""
+        if tensor.is_cuda or tensor.dtype not in _STORAGES:
+            _C.refuse("sending this tensor in an object is not modelled", "send it by itself, or its .cpu()")
+        if ("object", id(tensor)) in self.memo:
+            return self.remembered(("object", id(tensor)), None)
+        count = tensor.untyped_storage().nbytes() // tensor.element_size()
+        stored = _SAVED_NUMBER + len(_STORAGES[tensor.dtype]) + count * tensor.element_size() + _int_size(count) - 2
+        if stored >= _FRAME:
+            self.outside.append(stored + 5)
         size = self.of_global("torch._utils", "_rebuild_tensor_v2", "function") + 1
         size += self.of_global("torch.storage", "_load_from_bytes", "function")
         size += stored + (2 if stored < 256 else 5) + self.unnamed(1) + 2 + self.unnamed(2)
-        size += 5 + self.of_global("collections", "OrderedDict", "class") + 2 + self.unnamed(1)
-        return size + 2 + self.unnamed(2)
+        size += _int_size(tensor.storage_offset()) + self.of_tuple(tuple(tensor.shape)) + self.of_tuple(tensor.stride())
+        size += 1 + self.of_global("collections", "OrderedDict", "class") + 2 + self.unnamed(1)
+        size += 2 + self.unnamed(2)
+        self.memo["object", id(tensor)] = self.made - 1
+        self.kept.append(tensor)
+        return size
 
     def of_tuple(self, obj):
         if not obj:
@@ -132,19 +148,20 @@ def _object_to_tensor(obj, device, group=None):
 
 
 def _device_of(group):
-    if "nccl" in c10d._group(group)._backend:
+    backend = c10d._group(group)._backend
+    if "nccl" in backend and "gloo" not in backend:
         return torch.device("cuda", torch.cuda.current_device())
     return torch.device("cpu")
 
 
 def _gathered_sizes(obj, group):
-    """(this rank's object as bytes, everyone's sizes, the largest): a rank that is not run sends what this one does"""
+    """(this rank's object as bytes, everyone's sizes, the largest): other ranks' are taken to have this one's size"""
     device = _device_of(group)
     input_tensor, local_size = _object_to_tensor(obj, device, group)
     group_size = c10d.get_world_size(group)
     sizes = torch.zeros(group_size, dtype=torch.long, device=device)
     object_size_list = [sizes[i].unsqueeze(dim=0) for i in range(group_size)]
-    c10d.all_gather(object_size_list, local_size, group=group)
+    c10d._group(group).allgather(object_size_list, local_size, False)
     largest = object_size_list[0]
     for other in object_size_list[1:]:
         other > largest  # the largest: a number of the device is compared, then read
@@ -158,8 +175,8 @@ def all_gather_object(object_list, obj, group=None):
     whole = torch.empty(size * len(object_size_list), dtype=torch.uint8, device=input_tensor.device)
     output_tensors = [whole[size * i:size * (i + 1)] for i in range(len(object_size_list))]
     c10d.all_gather(output_tensors, input_tensor, group=group)
-    for i in range(len(output_tensors)):
-        object_list[i] = obj
+    for i, sent in enumerate(exchanged(c10d._group(group), obj, range(len(output_tensors)))):
+        object_list[i] = sent
     del input_tensor, local_size, whole, output_tensors, object_size_list
 
 
@@ -175,9 +192,10 @@ def gather_object(obj, object_gather_list=None, dst=None, group=None, group_dst=
         whole = torch.empty(size * group.size(), dtype=torch.uint8, device=input_tensor.device)
         output_tensors = [whole[size * i:size * (i + 1)] for i in range(group.size())]
     c10d.gather(input_tensor, output_tensors, group_dst=root, group=group)
+    sent = exchanged(group, obj, range(group.size()) if is_root else [])
     if is_root:
         for i in range(group.size()):
-            object_gather_list[i] = obj
+            object_gather_list[i] = sent[i]
         del input_tensor, local_size, whole, output_tensors, object_size_list
 
 
@@ -206,6 +224,10 @@ def broadcast_object_list(object_list, src=None, group=None, device=None, group_
             offset + obj_size  # where the object ends: read from the device
             obj_view = object_tensor[:1]
             offset += obj_size
+    sent = exchanged(group, object_list, [root])[0]
+    if group.rank() != root:
+        for i in range(len(object_list)):
+            object_list[i] = sent[i]
 
 
 def _largest(numbers):
@@ -240,7 +262,8 @@ def scatter_object_list(
     c10d.scatter(output_tensor, tensor_list, group_src=root, group=group)
     obj_tensor_size = torch.tensor([0], dtype=torch.long, device=device)
     c10d.scatter(obj_tensor_size, tensor_sizes, group_src=root, group=group)
-    scatter_object_output_list[0] = given[group.rank()] if given else None
+    sent = exchanged(group, given, [root])[0]
+    scatter_object_output_list[0] = sent[group.rank()] if sent else None
 
 
 def send_object_list(object_list, dst=None, group=None, device=None, group_dst=None, use_batch=False):

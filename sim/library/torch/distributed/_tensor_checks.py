@@ -18,10 +18,10 @@ def _is_dense(tensor):
     return tensor.dim() in formats and tensor.is_contiguous(memory_format=formats[tensor.dim()])
 
 
-def checked(group, tensors, source=None):
-    """The group, once its collective may write into the tensors. One process is run: numbers that come from other
-    ranks are not there, which is told where this rank's own stay. `source`: the rank of the group that sends them."""
+def checked(group, tensors, written=()):
+    """The group, once its collective may write into the tensors, and into others that need not be dense. One process
+    is run: numbers that come from other ranks are not there, which is told where those that were there stay."""
     require_contiguous(group, tensors)
-    if any([_C.knows_numbers(each) for each in tensors]) and (source is None or group.rank() != source):
+    if any([_C.knows_numbers(each) for each in [*tensors, *written]]):
         _tidemark.note("numbers that other ranks send are not known: they are taken to be this rank's own")
     return group

@@ -2,11 +2,11 @@ import os
 import torch
 import torch._C as _C
 from contextlib import contextmanager
+from torch.distributed._exchanges import send_numbers
 from torch.distributed._nccl import ProcessGroup, Ranks, Work
 from torch.distributed._tensor_checks import checked, require_contiguous
 from torch.distributed.rendezvous import _job
 
-# One rank of the job runs. What the others do decides over values, never over this one's memory.
 _DEFAULT_FIRST_BUCKET_BYTES = 1024 * 1024
 
 
@@ -388,8 +388,8 @@ def _is_outside(group, name):
     return False
 
 
-def _run(group, inputs, outputs, async_op, dense=(), source=None):
-    group = checked(_group(group), dense, source)
+def _run(group, inputs, outputs, async_op, dense=()):
+    group = checked(_group(group), dense)
     return group._run(inputs, outputs, _is_asynchronous(group, async_op))
 
 
@@ -412,7 +412,10 @@ def all_reduce_coalesced(tensors, op=ReduceOp.SUM, group=None, async_op=False):
 def broadcast(tensor, src=None, group=None, async_op=False, group_src=None):
     if _is_outside(group, "broadcast"):
         return None
-    return _run(group, [tensor], [tensor], async_op, [tensor], _index_in(_group(group), src, group_src))
+    group = _group(group)
+    require_contiguous(group, [tensor])
+    send_numbers(group, tensor, _index_in(group, src, group_src))
+    return group._run([tensor], [tensor], _is_asynchronous(group, async_op))
 
 
 @_exception_logger
@@ -427,8 +430,7 @@ def reduce(tensor, dst=None, op=ReduceOp.SUM, group=None, async_op=False, group_
 def all_gather(tensor_list, tensor, group=None, async_op=False):
     if _is_outside(group, "all_gather"):
         return None
-    group = _group(group)
-    require_contiguous(group, [tensor])
+    group = checked(_group(group), [tensor], tensor_list)
     return group.allgather(tensor_list, tensor, _is_asynchronous(group, async_op))
 
 
@@ -474,8 +476,8 @@ def gather(tensor, gather_list=None, dst=None, group=None, async_op=False, group
     if _is_outside(group, "gather"):
         return None
     group = _group(group)
-    receives = _check_list("gather", group, gather_list, _index_in(group, dst, group_dst))
-    return _run(group, [tensor], gather_list if receives else [], async_op, [tensor])
+    written = gather_list if _check_list("gather", group, gather_list, _index_in(group, dst, group_dst)) else []
+    return checked(group, [tensor], written)._run([tensor], written, _is_asynchronous(group, async_op))
 
 
 @_exception_logger

@@ -4,6 +4,7 @@ import torch.distributed as dist
 from torch import nn
 from torch.distributed.fsdp._fully_shard._fsdp_param import alloc_storage, free_storage
 from torch.distributed.fsdp.api import ShardingStrategy
+from torch.distributed.tensor import DTensor
 
 FORWARD, BACKWARD_PRE, BACKWARD_POST, SUMMON, IDLE = "forward", "backward_pre", "backward_post", "summon", "idle"
 _PADDING = 42
@@ -19,6 +20,21 @@ def _set_tensor(module, name, tensor):
     module._parameters.pop(name, None)
     module.__dict__.pop(name, None)
     setattr(module, name, tensor)
+
+
+def _unchanged(gradient):
+    return gradient
+
+
+def _spread(local, spec, stream):
+    """what modules see of a DTensor's part. Source: torch.distributed.tensor.parallel._data_parallel_utils"""
+    if spec is None:
+        return local
+    with torch.cuda.stream(torch.cuda.current_stream() if stream is None else stream):
+        whole = DTensor.from_local(local, spec.mesh, spec.placements, shape=spec.shape, stride=spec.stride)
+        if local.requires_grad:
+            local.register_hook(_unchanged)
+        return whole
 
 
 def _set_param(module, name, param):
@@ -40,7 +56,7 @@ def _set_grad(param, view, replaces=False):
 class FlatParamHandle:
     """Parameters of a module as one, of which each rank has a part. Source: torch.distributed.fsdp._flat_param"""
 
-    def __init__(self, params, module, device, strategy, offload, mixed, group, use_orig_params):
+    def __init__(self, params, module, device, strategy, offload, mixed, group, use_orig_params, takes_parts):
         self._module, self.device, self._strategy, self._offload = module, device, strategy, offload
         self.process_group, self.rank, self.world_size = group, group.rank(), group.size()
         self._use_orig_params = use_orig_params
@@ -48,12 +64,13 @@ class FlatParamHandle:
         self._pre_forward_order_index = self._post_forward_index = None
         self._needs_pre_forward_unshard = self._needs_pre_backward_unshard = self._prefetched = False
         self._ran_pre_backward_hook = False
-        self._hook = None
+        self._hook = self._accumulator = None
         self._orig_dtype = params[0].dtype
         self._param_dtype = mixed.param_dtype or self._orig_dtype
         self._reduce_dtype = mixed.reduce_dtype or self._param_dtype
         self._keeps_low = mixed.keep_low_precision_grads
         self._saved_grad_shard, self._post_backward_called = None, False
+        self._takes_parts, self._compute_stream = takes_parts, None  # of DTensors
         self._flatten(params, module)
         self._use_unsharded_views(False)
 
@@ -73,6 +90,7 @@ class FlatParamHandle:
 
     def _flatten(self, params, module):
         self._infos, self._shared, tensors, self._numels, self._shapes, self._is_padding = [], [], [], [], [], []
+        self._specs = []
         align = 16 // torch.empty(0, dtype=self._param_dtype).element_size() if self._use_orig_params else 0
         wanted, seen, total = {id(p) for p in params}, {}, 0
         first, padding = params[0], None  # the last padding goes last
@@ -88,6 +106,9 @@ class FlatParamHandle:
                     tensors.append(padding)
                     total += align - total % align
                 seen[id(param)] = (submodule, name)
+                self._specs.append(param._spec if self._takes_parts and isinstance(param, DTensor) else None)
+                if self._specs[-1] is not None:
+                    param = param._local_tensor.requires_grad_()
                 tensors.append(param)
                 self._is_padding.append(False)
                 self._infos.append((submodule, name))
@@ -105,6 +126,7 @@ class FlatParamHandle:
         self._params = None
         if self._use_orig_params:
             self._params = [t for t, padding in zip(tensors, self._is_padding) if not padding]
+            self._params = [p if isinstance(p, nn.Parameter) else nn.Parameter(p) for p in self._params]
             self._tensors = [None] * len(self._params)
 
     def _padded_by(self, numel, like):
@@ -261,13 +283,16 @@ class FlatParamHandle:
     def _views_of(self, whole):
         parts = torch.split(whole, self._numels, dim=0)
         parts = [p for p, padding in zip(parts, self._is_padding) if not padding]
-        return [p.view(shape) for p, shape in zip(parts, self._shapes)]
+        stream = self._compute_stream
+        return [_spread(p.view(shape), spec, stream) for p, shape, spec in zip(parts, self._shapes, self._specs)]
 
     def _use_unsharded_views(self, as_params):
         with torch.enable_grad():
             views = self._views()
         for i, (view, (module, name)) in enumerate(zip(views, self._infos)):
-            if self._use_orig_params and as_params:
+            if self._use_orig_params and as_params and self._specs[i] is not None:
+                _set_param(module, name, nn.Parameter(view, requires_grad=self.flat_param.requires_grad))
+            elif self._use_orig_params and as_params:
                 param = self._params[i]
                 _set_param(module, name, param)
                 param.data = view

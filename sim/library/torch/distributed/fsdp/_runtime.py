@@ -49,6 +49,7 @@ def lazy_init(state):
         if each is not state:
             each._is_root, each._shared = False, state._shared
         if each._handle:
+            each._handle._compute_stream = state._shared.default_stream
             each._handle.init_flat_param_attributes()
 
 
@@ -120,9 +121,10 @@ def pre_forward(state, handle, args, kwargs):
         torch.cuda.current_stream().wait_stream(shared.unshard_stream)
         prefetch(state, handle)
         if torch.is_grad_enabled() and handle.flat_param.requires_grad and handle._hook is None:
-            handle._hook = handle.flat_param.register_post_accumulate_grad_hook(
-                lambda param: post_backward(state, handle)
-            )
+            accumulator = handle.flat_param.expand_as(handle.flat_param).grad_fn.next_functions[0][0]
+            handle._hook = accumulator.register_hook(lambda *_: post_backward(state, handle))
+            handle._accumulator = accumulator
+            del accumulator
     dtype = state.mixed_precision.param_dtype
     if state.mixed_precision.cast_forward_inputs and dtype and handle:
         args = _apply_to_tensors(lambda x: _cast_fp_tensor(dtype, x), args)
@@ -331,7 +333,7 @@ def _final_callback(state):
             reshard(each, handle, frees_in_backward(each, handle))
         if handle._hook is not None:
             handle._hook.remove()
-            handle._hook = None
+            handle._hook = handle._accumulator = None
         if handle.flat_param.requires_grad and each._sync_gradients:
             handle.prepare_gradient_for_optim()
             handle._post_backward_called = False

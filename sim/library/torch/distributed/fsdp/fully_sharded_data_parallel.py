@@ -172,7 +172,8 @@ class FullyShardedDataParallel(nn.Module):
             return
         self._handle = flat.FlatParamHandle(
             params, module, self.compute_device, self.sharding_strategy, self.cpu_offload.offload_params,
-            self.mixed_precision, self.process_group, self._use_orig_params
+            self.mixed_precision, self.process_group, self._use_orig_params,
+            self._device_mesh is not None and self._device_mesh._root is not self._device_mesh
         )
         self._handle.shard()
         if self.cpu_offload.offload_params and self._handle.flat_param.is_cuda:

@@ -9,6 +9,12 @@ from torch.distributed.pipelining._order import (
 )
 from torch.distributed.pipelining.microbatch import merge_chunks, split_args_kwargs_into_chunks
 
+__all__ = [
+    "get_schedule_class", "PipelineScheduleSingle", "PipelineScheduleMulti", "Schedule1F1B", "ScheduleGPipe",
+    "ScheduleInterleaved1F1B", "ScheduleLoopedBFS", "ScheduleInterleavedZeroBubble", "ScheduleZBVZeroBubble",
+    "ScheduleDualPipeV",
+]
+
 
 def _batch_p2p(ops):
     return dist.batch_isend_irecv(ops) if ops else []

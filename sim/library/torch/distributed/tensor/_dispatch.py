@@ -9,6 +9,7 @@ from torch.distributed.tensor._ops._einsum_ops import einsum
 from torch.distributed.tensor._ops._embedding_ops import embedding
 from torch.distributed.tensor._ops._item_ops import get_item, set_item
 from torch.distributed.tensor._ops._join_ops import cat, stack
+from torch.distributed.tensor._ops._loss_ops import absolute, divergence, loss_of_parts, softmin
 from torch.distributed.tensor._ops._math_ops import foreach_norm, norm, reduction, softmax, variance, vector_norm
 from torch.distributed.tensor._ops._math_ops import whole_only
 from torch.distributed.tensor._ops._matrix_ops import addmm, attention, bmm, linear, matmul, mm
@@ -232,8 +233,9 @@ _ELEMENTWISE = {
         "sinh", "subtract", "tan", "trunc", "xlogy"
     ) for end in ("", "_")],
     "fmax", "fmin", "heaviside", "isneginf", "isposinf", "logaddexp", "logaddexp2", "positive", "rsub", "signbit",
-    "true_divide", "gelu", "silu", "masked_fill", "masked_fill_", "eq", "ne", "lt", "le", "gt", "ge",
-    "isnan", "isinf", "isfinite", "where", "_fused_adam_", "_amp_unscale_",
+    "true_divide", "gelu", "silu", "leaky_relu", "elu", "selu", "celu", "softplus", "masked_fill",
+    "masked_fill_", "eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "where", "_fused_adam_",
+    "_amp_unscale_",
 }
 _RANDOM = ("normal_", "rand_like", "randn_like", "randint_like", "uniform_", "bernoulli", "bernoulli_")
 _LIKE = ("empty_like", "zeros_like", "ones_like", "full_like")
@@ -253,6 +255,8 @@ _RULES = {
     "cumsum": cumulative, "std": deviation, "logsumexp": log_sum_exp, "topk": sorted_along, "sort": sorted_along,
     "argmax": largest_at, "argmin": largest_at, "gather": gather, "index_select": select_along, "repeat": repeated,
     "repeat_interleave": interleaved, "view_as_complex": as_complex, "view_as_real": as_real, "type_as": as_type_of,
+    **{name: loss_of_parts for name in ("mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy")},
+    "l1_loss": absolute, "kl_div": divergence, "softmin": softmin,
     "einsum": einsum, **{name: new_like for name in ("new_empty", "new_full", "new_ones", "new_zeros")},
     "to": _cast, "var": variance, "_foreach_norm": foreach_norm, "linalg_vector_norm": vector_norm, "norm": vector_norm,
 }

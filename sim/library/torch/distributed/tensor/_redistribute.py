@@ -133,7 +133,11 @@ def redistribute_local_tensor(local, spec, placements, async_op=False):
                 size = now[other].local_shard_size_and_offset(size, mesh.size(other), mesh.get_coordinate()[other])[0]
         return size
 
+    made = local
     for dim, current, target in steps(spec, placements):
-        local = _step(local, current, target, mesh, dim, whole_along)
+        made = _step(local, current, target, mesh, dim, whole_along)
+        if not async_op:
+            made = _C.wait_for(made)
+        local = made  # what was there goes after the wait
         now[dim] = target
-    return local if async_op else _C.wait_for(local)
+    return made if async_op else _C.wait_for(made)

@@ -48,14 +48,41 @@ def cumulative(op, args, kwargs):
 
 
 def deviation(op, args, kwargs):
+    """std. Source: std_backward, var_backward"""
     x, spec = args[0], _C.spec_of(args[0])
-    _no_gradient(op.__name__, x)
     given = _given(args, kwargs, "dim")
     dim = None if isinstance(given.get("dim"), bool) else given.get("dim")
     dims, keeps = _dims(dim, x.dim()), kwargs.get("keepdim", False)
     laid = whole_along(spec, dims)
     made = laid if keeps else without(laid, dims)
-    return spread(op(part(x, laid), *args[1:], **kwargs), spec, made, _reduced_shape(spec.shape, dims, keeps))
+    is_whole = dim is None
+
+    def forward():
+        out = op(part(x, laid), *args[1:], **kwargs)
+        out = spread(out, spec, made, _reduced_shape(spec.shape, dims, keeps))
+        return out, (x, out), "StdBackward0"
+
+    def gradients(kept, needs, grad):
+        x, result = kept
+        twice = result * 2
+        grad = grad / twice
+        nothing = result == 0
+        grad.masked_fill_(nothing, 0)
+        del nothing
+        del twice
+        if not is_whole and not keeps:
+            for d in sorted(dims):
+                grad = grad.unsqueeze(d)
+        centre = x.mean() if is_whole else x.mean(dims, keepdim=True)
+        difference = x - centre
+        scaled = grad * 2.0
+        out = scaled * difference
+        del scaled
+        del difference
+        del centre
+        return (out,)
+
+    return formula("std", (x,), forward, gradients)
 
 
 def log_sum_exp(op, args, kwargs):
@@ -177,7 +204,6 @@ def _whole_terms(x):
 def gather(op, args, kwargs):
     given = _given(args, kwargs, "dim", "index")
     x, index = given["input"], given["index"]
-    _no_gradient("gather", x)
     dim = _dims(given["dim"], x.dim())[0]
     rows = [[Replicate()] * 3, [Shard(dim), Replicate(), Shard(dim)]]
     rows += [[Shard(d)] * 3 for d in range(x.dim()) if d != dim]
@@ -187,8 +213,29 @@ def gather(op, args, kwargs):
             "gather() along a dimension that lies in parts is not modelled", "take this rank's part: x.to_local()"
         )
     made, laid = cheapest(specs, rows)
-    out = torch.gather(part(x, laid[0]), dim, part(index, laid[1]))
-    return spread(out, specs[0], made[0], tuple(index.shape))
+    old = tuple(x.shape)
+
+    def forward():
+        out = torch.gather(part(x, laid[0]), dim, part(index, laid[1]))
+        return spread(out, specs[0], made[0], tuple(index.shape)), (), "GatherBackward0"
+
+    def gradients(kept, needs, grad):
+        nothing = grad.new_zeros(old)
+        return (_scatter_added(nothing, dim, kept[0], grad),)
+
+    return formula("gather", (x,), forward, gradients, (index,))
+
+
+def _scatter_added(x, dim, index, source):
+    rows = [[Replicate()] * 4]
+    rows += [[Shard(d)] * 4 for d in range(x.dim()) if d != dim and x.shape[d] == index.shape[d]]
+    specs = specs_of([x, index, source])
+    made, laid = cheapest(specs, rows)
+    parts = [part(t, p) for t, p in zip((x, index, source), laid)]
+    out = spread(parts[0].scatter_add(dim, parts[1], parts[2]), specs[0], made[0], tuple(x.shape))
+    while parts:
+        parts.pop()
+    return out
 
 
 def new_like(op, args, kwargs):
@@ -212,7 +259,6 @@ def new_like(op, args, kwargs):
 def repeated(op, args, kwargs):
     """repeat: along what is repeated each rank has the whole"""
     x, spec = args[0], _C.spec_of(args[0])
-    _no_gradient("repeat", x)
     times = args[1] if len(args) == 2 and isinstance(args[1], (tuple, list)) else args[1:]
     more = len(times) - x.dim()
     laid = [
@@ -220,7 +266,25 @@ def repeated(op, args, kwargs):
     ]
     made = [Shard(p.dim + more) if p.is_shard() else p for p in laid]
     shape = tuple([t * (x.shape[i - more] if i >= more else 1) for i, t in enumerate(times)])
-    return spread(part(x, laid).repeat(tuple(times)), spec, made, shape)
+    old = tuple(x.shape)
+
+    def forward():
+        return spread(part(x, laid).repeat(tuple(times)), spec, made, shape), (), "RepeatBackward0"
+
+    def gradients(kept, needs, grad):
+        for _ in range(more):
+            grad = grad.sum(0, False)
+        sizes, summed = [], []
+        for size, count in zip(old, times[more:]):
+            if count != 1:
+                summed.append(len(sizes))
+                sizes.append(count)
+            sizes.append(size)
+        if summed:
+            grad = grad.reshape(tuple(sizes)).sum(summed)
+        return (grad,)
+
+    return formula("repeat", (x,), forward, gradients)
 
 
 def interleaved(op, args, kwargs):

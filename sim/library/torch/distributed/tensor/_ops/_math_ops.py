@@ -246,11 +246,14 @@ def vector_norm(op, args, kwargs):
         return spread(out, spec, made, shape), (x, out), "LinalgVectorNormBackward0"
 
     def gradients(kept, needs, grad):
-        if norm_type != 2:
+        if norm_type not in (1, 2):
             _C.refuse("the gradient of this norm of a DTensor is not modelled", "take this rank's part: x.to_local()")
         x, result = kept
         if dim is not None:
             grad, result = _with_dims(grad, dims, keeps), _with_dims(result, dims, keeps)
+        if norm_type == 1:
+            sign = x.sgn()
+            return (sign * grad,)
         unit = x / result
         nothing = result == 0
         unit.masked_fill_(nothing, 0)

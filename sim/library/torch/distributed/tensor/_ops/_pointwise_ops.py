@@ -16,8 +16,8 @@ _LINEARITY = {
 # or handed on.
 _OWN_KERNEL = {
     "relu", "gelu", "silu", "sigmoid", "tanh", "hardtanh", "relu6", "leaky_relu", "elu", "softplus", "logit",
-    "hardswish", "hardsigmoid", "mish", "threshold", "where", "masked_fill", "clamp", "clamp_min", "clamp_max", "clip",
-    "maximum", "minimum", "dropout", "log_sigmoid",
+    "selu", "celu", "hardswish", "hardsigmoid", "mish", "threshold", "where", "masked_fill", "clamp", "clamp_min",
+    "clamp_max", "clip", "maximum", "minimum", "dropout", "log_sigmoid",
 }
 _HANDS_ON = {"add", "sub", "neg", "to", "clone", "copy", "rsub"}
 
@@ -129,6 +129,41 @@ def _where(op, args, kwargs):
     return formula("where", tuple(args[1:]), forward, gradients, (args[0],))
 
 
+def _extreme(op, args, kwargs, name):
+    """maximum, minimum: what is as large in both is shared"""
+    x, y = args
+    refuse_mixed(op.__name__, args)
+    shape = tuple(torch.broadcast_shapes(tuple(x.shape), tuple(y.shape)))
+    specs = [_C.spec_of(a) for a in args]
+    laid, made = layout(specs, shape, _NOT_LINEAR, False, None)
+    some = [s for s in specs if s is not None][0]
+
+    def forward():
+        parts = [part(t, p) for t, p in zip(args, laid)]
+        out = spread(op(*parts), some, made, shape)
+        while parts:
+            parts.pop()
+        return out, (), f"{name.capitalize()}Backward0"
+
+    def of(grad, x, y):
+        half = grad / 2
+        same = x == y
+        out = torch.where(same, half, grad)
+        other = x < y if name == "maximum" else x > y
+        out.masked_fill_(other, 0)
+        del other
+        del same
+        del half
+        return out
+
+    def gradients(kept, needs, grad):
+        x, y = kept
+        of_y = of(grad, y, x) if needs[1] else None
+        return of(grad, x, y) if needs[0] else None, of_y
+
+    return formula(name, (x, y), forward, gradients, (x, y))
+
+
 def _by_formula(op, args, kwargs, name, keeps, of):
     """an operator of one tensor"""
     x = args[0]
@@ -187,6 +222,9 @@ def elementwise(op, args, kwargs, name=""):
     if name in ("mul", "div") and len(args) > 1 and all([isinstance(a, torch.Tensor) for a in args[:2]]):
         if not kwargs and torch.is_grad_enabled() and (args[0].requires_grad or args[1].requires_grad):
             return _two(op, args, kwargs, name)
+    if name in ("maximum", "minimum") and not kwargs and torch.is_grad_enabled():
+        if all([isinstance(a, torch.Tensor) for a in args]) and (args[0].requires_grad or args[1].requires_grad):
+            return _extreme(op, args, kwargs, name)
     if name == "where" and len(args) == 3 and torch.is_grad_enabled():
         if all([isinstance(a, torch.Tensor) for a in args]) and (args[1].requires_grad or args[2].requires_grad):
             return _where(op, args, kwargs)

@@ -1,0 +1,1 @@
+from torch.distributed.checkpoint._files import FileSystemReader, FileSystemWriter
