@@ -39,6 +39,19 @@ function(tidemark_any_place)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -fPIC SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
+# tidemark_cold(TARGET...): what runs once for a result or never in a run: reading files, asking, printing. Compiled with -O1, which
+# takes the compiler two thirds of the time that -O3 does (docs/performance.md, "The build").
+function(tidemark_cold)
+  foreach(target IN LISTS ARGN)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endforeach()
+endfunction()
+
+# tidemark_cold_files(a.cc ...): the same for files of a floor that is not cold. Each is compiled by itself.
+function(tidemark_cold_files)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 # tidemark_test(NAME LABEL unit SOURCES a_test.cc [FLOORS alloc ...] [LIBRARIES ...]): a Catch2 program, one CTest entry.
 function(tidemark_test name)
   cmake_parse_arguments(TEST "" "LABEL" "SOURCES;FLOORS;LIBRARIES" ${ARGN})
