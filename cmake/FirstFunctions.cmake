@@ -18,7 +18,7 @@ function(tidemark_order_functions target)
     COMMAND mv -f $<TARGET_FILE:${target}>.whole $<TARGET_FILE:${target}>
     VERBATIM)
   if(TIDEMARK_CAN_ORDER_FUNCTIONS)
-    target_link_options(${target} PRIVATE $<$<CONFIG:Release>:-Wl,-T,${first_functions}>)
+    target_link_options(${target} PRIVATE $<$<CONFIG:Release>:-Wl,--gc-sections,-T,${first_functions}>)
     set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${first_functions})
   endif()
 endfunction()
