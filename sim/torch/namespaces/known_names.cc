@@ -20,7 +20,7 @@ using library::KnownNames;
 
 namespace {
 
-constexpr std::string_view kTensor = "torch.Tensor";
+constexpr std::string_view kOwnerOfMembers = "torch.Tensor";
 
 /// Backends that a CUDA wheel has not: their functions raise PyTorch's own error, which a program
 /// may handle.
@@ -96,7 +96,7 @@ void add_known_names(Session& session) {
   session.interp.add_module("_known_names", [release](Interp& interp, lang::Module& module) {
     fill_known_names(interp, module, release);
   });
-  const KnownNames& known = *library::known_names(kTensor);
+  const KnownNames& known = *library::known_names(kOwnerOfMembers);
   session.op_table().fill_further(
       [&session, &known, release](lang::Name name) {
         const KnownName* found = known.find(name, release);
