@@ -3,6 +3,11 @@ set(TIDEMARK_COMMON_HEADERS
     <algorithm> <array> <charconv> <cstddef> <cstdint> <functional> <limits> <map> <memory> <optional> <set> <span>
     <string> <string_view> <tuple> <unordered_map> <utility> <variant> <vector> <fmt/format.h>)
 
+# What the floors from `run` on include besides: half of what parsing costs them.
+set(TIDEMARK_RUN_HEADERS
+    <filesystem> ${PROJECT_SOURCE_DIR}/sim/lang/runtime/unknown.h ${PROJECT_SOURCE_DIR}/sim/run/record.h
+    ${PROJECT_SOURCE_DIR}/sim/run/run.h)
+
 # tidemark_floor(NAME SOURCES a.cc b.cc [DEPENDS floors...] [LIBRARIES private third-party targets...])
 # One static library a floor of sim/, alias tidemark::NAME. It links only the floors it names, so that an
 # include of a higher floor fails to link as well as in tools/check_floors.py.
@@ -20,8 +25,13 @@ function(tidemark_floor name)
   if(NOT TIDEMARK_PRECOMPILED_HEADERS)
     return()
   endif()
-  if(name STREQUAL "base")  # the lowest floor: every other is configured after it
+  # The lowest floors that need them: every other is configured after these.
+  if(name STREQUAL "base")
     target_precompile_headers(${target} PRIVATE ${TIDEMARK_COMMON_HEADERS})
+  elseif(name STREQUAL "run")
+    target_precompile_headers(${target} PRIVATE ${TIDEMARK_COMMON_HEADERS} ${TIDEMARK_RUN_HEADERS})
+  elseif("run" IN_LIST FLOOR_DEPENDS)
+    target_precompile_headers(${target} REUSE_FROM tidemark_run)
   else()
     target_precompile_headers(${target} REUSE_FROM tidemark_base)
   endif()
