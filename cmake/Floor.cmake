@@ -3,6 +3,11 @@ set(TIDEMARK_COMMON_HEADERS
     <algorithm> <array> <charconv> <cstddef> <cstdint> <functional> <limits> <map> <memory> <optional> <set> <span>
     <string> <string_view> <tuple> <unordered_map> <utility> <variant> <vector> <fmt/format.h>)
 
+# What the floors from `run` on include besides: half of what parsing costs them.
+set(TIDEMARK_RUN_HEADERS
+    <filesystem> ${PROJECT_SOURCE_DIR}/sim/lang/runtime/unknown.h ${PROJECT_SOURCE_DIR}/sim/run/record.h
+    ${PROJECT_SOURCE_DIR}/sim/run/run.h)
+
 # tidemark_floor(NAME SOURCES a.cc b.cc [DEPENDS floors...] [LIBRARIES private third-party targets...])
 # One static library a floor of sim/, alias tidemark::NAME. It links only the floors it names, so that an
 # include of a higher floor fails to link as well as in tools/check_floors.py.
@@ -20,8 +25,13 @@ function(tidemark_floor name)
   if(NOT TIDEMARK_PRECOMPILED_HEADERS)
     return()
   endif()
-  if(name STREQUAL "base")  # the lowest floor: every other is configured after it
+  # The lowest floors that need them: every other is configured after these.
+  if(name STREQUAL "base")
     target_precompile_headers(${target} PRIVATE ${TIDEMARK_COMMON_HEADERS})
+  elseif(name STREQUAL "run")
+    target_precompile_headers(${target} PRIVATE ${TIDEMARK_COMMON_HEADERS} ${TIDEMARK_RUN_HEADERS})
+  elseif("run" IN_LIST FLOOR_DEPENDS)
+    target_precompile_headers(${target} REUSE_FROM tidemark_run)
   else()
     target_precompile_headers(${target} REUSE_FROM tidemark_base)
   endif()
@@ -37,6 +47,19 @@ endfunction()
 # of threads, and those that name variables of the C library. The linker makes both alike in a program.
 function(tidemark_any_place)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -fPIC SKIP_PRECOMPILE_HEADERS ON)
+endfunction()
+
+# tidemark_cold(TARGET...): what runs once for a result or never in a run: reading files, asking, printing. Compiled with -O1, which
+# takes the compiler two thirds of the time that -O3 does (docs/performance.md, "The build").
+function(tidemark_cold)
+  foreach(target IN LISTS ARGN)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endforeach()
+endfunction()
+
+# tidemark_cold_files(a.cc ...): the same for files of a floor that is not cold. Each is compiled by itself.
+function(tidemark_cold_files)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
 endfunction()
 
 # tidemark_test(NAME LABEL unit SOURCES a_test.cc [FLOORS alloc ...] [LIBRARIES ...]): a Catch2 program, one CTest entry.

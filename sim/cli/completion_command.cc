@@ -76,7 +76,7 @@ std::string escaped(std::string_view text, std::string_view special) {
 }
 
 /// In single quotes, for bash and zsh.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "'";
   for (const char c : text) {
     if (c == '\'') {
@@ -99,7 +99,7 @@ std::string bash_offer(const Offer& offer) {
   if (offer.kind == Offer::Kind::kFiles) out += "what=files ";
   if (offer.kind == Offer::Kind::kFolders) out += "what=folders ";
   if (offer.kind == Offer::Kind::kAsked) out += fmt::format("what=asked option={} ", offer.option);
-  if (!offer.words.empty()) out += "words=" + quoted(joined(offer.words, " ")) + " ";
+  if (!offer.words.empty()) out += "words=" + in_quotes(joined(offer.words, " ")) + " ";
   return out.empty() ? "what=nothing " : out;
 }
 
@@ -137,7 +137,7 @@ std::string bash_script() {
   for (const std::string_view name : command_names()) first.emplace_back(name);
   for (const OptionSpec& option : program_options())
     first.push_back(fmt::format("--{}", option.name));
-  out += fmt::format("    '') words={} ;;\n", quoted(fmt::format("{}", fmt::join(first, " "))));
+  out += fmt::format("    '') words={} ;;\n", in_quotes(fmt::format("{}", fmt::join(first, " "))));
   for (const auto& command : commands()) {
     const CommandSpec spec = command->spec();
     out += fmt::format("    {})\n      case $previous in\n", spec.name);
@@ -164,7 +164,7 @@ std::string bash_script() {
         "        *)\n          if [[ $current == -* ]]; then\n            words={}\n          "
         "else\n"
         "            {}\n          fi\n          ;;\n      esac\n      ;;\n",
-        quoted(fmt::format("{}", fmt::join(names, " "))), bash_offer(offer_for_arguments(spec)));
+        in_quotes(fmt::format("{}", fmt::join(names, " "))), bash_offer(offer_for_arguments(spec)));
   }
   out += R"bash(  esac
   COMPREPLY=()
@@ -221,7 +221,7 @@ std::string zsh_option(const OptionSpec& option, const std::string& name) {
   spec += name + (option.value.empty() ? "" : name.starts_with("--") ? "=" : "+");
   spec += "[" + escaped(option.help, "[]:\\") + "]";
   if (!option.value.empty()) spec += zsh_action(option.value, offer_for(option));
-  return quoted(spec);
+  return in_quotes(spec);
 }
 
 std::string zsh_script() {
@@ -239,7 +239,7 @@ _tidemark_values() {
   out += "_tidemark() {\n  local context state line\n  local -a listed\n  listed=(\n";
   for (const auto& command : commands()) {
     const CommandSpec spec = command->spec();
-    out += "    " + quoted(fmt::format("{}:{}", spec.name, escaped(spec.summary, ":\\"))) + "\n";
+    out += "    " + in_quotes(fmt::format("{}:{}", spec.name, escaped(spec.summary, ":\\"))) + "\n";
   }
   out += "  )\n  _arguments -C";
   for (const OptionSpec& option : program_options())
@@ -263,8 +263,8 @@ _tidemark_values() {
     for (const ArgumentSpec& argument : spec.arguments) {
       ++place;
       out += " \\\n            " +
-             quoted((argument.repeats ? std::string("*") : std::to_string(place)) +
-                    zsh_action(argument.name, offer_for(argument)));
+             in_quotes((argument.repeats ? std::string("*") : std::to_string(place)) +
+                       zsh_action(argument.name, offer_for(argument)));
     }
     out += "\n          ;;\n";
   }

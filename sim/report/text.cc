@@ -53,6 +53,7 @@ namespace {
 
 /// The length of one of our own styles at the beginning of `text`; 0: there is none.
 std::size_t style_length(std::string_view text) {
+  if (!text.starts_with('\x1b')) return 0;
   for (const std::string_view style : kStyles) {
     if (text.starts_with(style)) return style.size();
   }
@@ -128,7 +129,9 @@ std::string fitted(std::string_view lines, std::size_t columns) {
     std::string_view line = lines.substr(0, end);
     lines.remove_prefix(std::min(end + 1, lines.size()));
     const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
-    if (shown_width(line) <= columns || line.substr(indent).starts_with("tidemark ")) {
+    // No text is wider than its bytes.
+    if (line.size() <= columns || shown_width(line) <= columns ||
+        line.substr(indent).starts_with("tidemark ")) {
       out.append(line).append("\n");
       continue;
     }

@@ -1,6 +1,7 @@
 #include "sim/lang/runtime/class.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -49,6 +50,31 @@ void AttrMap::rebuild() {
   }
 }
 
+void AttrMap::set_late(LateMembers& late, std::size_t count) {
+  late_ = &late;
+  before_late_ = entries_.size();
+  entries_.reserve(entries_.size() + count);  // whoever found a member may look for another
+}
+
+Value* AttrMap::find_late(Name name) const { return late_->make(name); }
+
+void AttrMap::make_late() const { late_->make_all(); }
+
+void AttrMap::complete(std::vector<Entry> members) {
+  late_ = nullptr;
+  for (Entry& member : members) {
+    ever_ |= bit(member.name);
+    const std::size_t there = index_of(member.name);
+    if (there == kNone) continue;
+    member.value = std::move(entries_[there].value);
+    entries_[there].name = kRemoved;
+    ++removed_;
+  }
+  entries_.insert(entries_.begin() + static_cast<std::ptrdiff_t>(before_late_),
+                  std::make_move_iterator(members.begin()), std::make_move_iterator(members.end()));
+  rebuild();
+}
+
 void AttrMap::set(Name name, Value value) {
   const std::size_t found = index_of(name);
   if (found != kNone) {
@@ -68,6 +94,7 @@ void AttrMap::set(Name name, Value value) {
 }
 
 Value AttrMap::remove(Name name) {
+  if (late_ != nullptr) make_late();
   const std::size_t found = index_of(name);
   if (found == kNone) return {};
   Value removed = std::move(entries_[found].value);
@@ -88,11 +115,12 @@ void AttrMap::clear(Heap& heap) {
   entries_.clear();
   slots_.clear();
   removed_ = 0;
+  late_ = nullptr;
   for (Entry& entry : taken) heap.drop(std::move(entry.value));
 }
 
 void AttrMap::traverse(Visitor& visitor) const {
-  for (const Entry& entry : entries()) visitor.visit(entry.value);
+  for (const Entry& entry : Entries(entries_)) visitor.visit(entry.value);
 }
 
 const Value* DeepCopies::find(const Value& original) const {

@@ -35,6 +35,8 @@ class DeepCopies {
   std::unordered_map<const Object*, Value> given_;
 };
 
+class LateMembers;
+
 /// Attributes by name, in the order they were first set: an instance's __dict__, a class's
 /// namespace, a module's globals. Cost: find looks through up to 8 names, hashes beyond.
 class AttrMap {
@@ -83,20 +85,33 @@ class AttrMap {
   };
   [[nodiscard]] const Value* find(Name name) const {
     const std::size_t i = may_have(name) ? index_of(name) : kNone;
-    return i == kNone ? nullptr : &entries_[i].value;
+    if (i != kNone) return &entries_[i].value;
+    return late_ == nullptr ? nullptr : find_late(name);
   }
   [[nodiscard]] Value* find(Name name) {
     const std::size_t i = may_have(name) ? index_of(name) : kNone;
-    return i == kNone ? nullptr : &entries_[i].value;
+    if (i != kNone) return &entries_[i].value;
+    return late_ == nullptr ? nullptr : find_late(name);
   }
   /// The new value is in place before the old one is dropped.
   void set(Name name, Value value);
+  /// Behind what is there now stand members that are made when they are asked for, `count` at most.
+  /// Requires: `late` lives until clear() or complete(), and none of its names is there yet.
+  void set_late(LateMembers& late, std::size_t count);
+  /// Puts all late members in their place. One that was made or set meanwhile keeps its value.
+  void complete(std::vector<Entry> members);
   /// The removed value, empty when there was none; the caller drops it. Cost: constant, over many.
   Value remove(Name name);
-  [[nodiscard]] Entries entries() const { return Entries(entries_); }
+  [[nodiscard]] Entries entries() const {
+    if (late_ != nullptr) make_late();
+    return Entries(entries_);
+  }
   /// A copy, for whoever sets or removes some meanwhile.
   [[nodiscard]] std::vector<Entry> listed() const { return {entries().begin(), entries().end()}; }
-  [[nodiscard]] std::size_t size() const { return entries_.size() - removed_; }
+  [[nodiscard]] std::size_t size() const {
+    if (late_ != nullptr) make_late();
+    return entries_.size() - removed_;
+  }
   /// Drops all, in order.
   void clear(Heap& heap);
   void traverse(Visitor& visitor) const;
@@ -110,10 +125,24 @@ class AttrMap {
   [[nodiscard]] bool may_have(Name name) const { return (ever_ & bit(name)) != 0; }
   [[nodiscard]] std::size_t index_of(Name name) const;
   void rebuild();
-  std::uint64_t ever_ = 0;  // bits of all names ever set: most searches end here
+  [[nodiscard]] Value* find_late(Name name) const;
+  void make_late() const;
+  LateMembers* late_ = nullptr;  // null: none are left to make
+  std::size_t before_late_ = 0;  // entries that stand before the late ones
+  std::uint64_t ever_ = 0;       // bits of all names ever set: most searches end here
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> slots_;  // entry index + 1, open addressing; empty for up to 8 entries
   std::size_t removed_ = 0;           // entries that are gone; none where there are no slots
+};
+
+/// Members that a map has from its start and that are made when they are asked for.
+class LateMembers {
+ public:
+  virtual ~LateMembers() = default;
+  /// Sets the member in the map and returns it there; null: there is none of that name.
+  virtual Value* make(Name name) = 0;
+  /// Calls the map's complete() with all members, in order.
+  virtual void make_all() = 0;
 };
 
 /// Makes the object that a call of a class initialises: Python's __new__. `type` is the class

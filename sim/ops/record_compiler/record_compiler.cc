@@ -390,8 +390,12 @@ class Writer {
     return static_cast<std::uint8_t>(bits);
   }
 
+  /// One function for all gradients of the same body.
   std::string function(std::string_view type, const std::string& body) {
-    const std::string name = fmt::format("gradient{}", count_++);
+    const auto [made, is_new] =
+        made_.try_emplace(std::string(type) + body, fmt::format("gradient{}", made_.size()));
+    const std::string& name = made->second;
+    if (!is_new) return name;
     functions_ += fmt::format(
         "{} {}(Backward& b, [[maybe_unused]] double number) {{\n"
         "  [[maybe_unused]] const Steps s(b.c);\n{}}}\n\n",
@@ -548,7 +552,7 @@ class Writer {
   }
 
   const Records& records_;
-  std::size_t count_ = 0;
+  std::map<std::string, std::string> made_;  // by type and body
   std::string functions_;
   std::string rules_;
   std::string texts_;

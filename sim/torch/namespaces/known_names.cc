@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/torch/namespaces/torch_c.h"
+#include "sim/torch/tensors/op_binding.h"
 
 namespace tidemark::torch {
 
@@ -19,7 +20,7 @@ using library::KnownNames;
 
 namespace {
 
-constexpr std::string_view kTensor = "torch.Tensor";
+constexpr std::string_view kOwnerOfMembers = "torch.Tensor";
 
 /// Backends that a CUDA wheel has not: their functions raise PyTorch's own error, which a program
 /// may handle.
@@ -45,24 +46,26 @@ Value stand_in(Interp& interp, const KnownNames& owner, const KnownName& known) 
                             Value::boolean(known.kind == KnownName::Kind::kValue)});
 }
 
+/// A name of tensors, as a member of their class.
+Value member_of(Session& session, const KnownNames& known, const KnownName& each) {
+  Interp& interp = session.interp;
+  const std::string_view text = interp.text(each.name);
+  if (each.kind == KnownName::Kind::kCode) {
+    return interp.raw_function(text, [text](Interp& in, lang::CallArgs&) -> Value {
+      in.refuse(fmt::format("Tensor.{} is not modelled", text), kWayOut);
+    });
+  }
+  const Value get = interp.raw_function(
+      text, [&known, &each](Interp& in, lang::CallArgs&) { return stand_in(in, known, each); });
+  return make_ref<lang::Property>(interp.heap(), get, Value::none(), Value::none());
+}
+
 /// The names of a tensor that no class of it has yet.
 void add_members(Session& session, const KnownNames& known, std::uint8_t release) {
-  Interp& interp = session.interp;
   for (const KnownName& each : known.names) {
     if (session.tensor_class->attrs.find(each.name) != nullptr) continue;
     if (known.find(each.name, release) != &each) continue;
-    const std::string_view text = interp.text(each.name);
-    if (each.kind == KnownName::Kind::kCode) {
-      session.tensor_class->attrs.set(
-          each.name, interp.raw_function(text, [text](Interp& in, lang::CallArgs&) -> Value {
-            in.refuse(fmt::format("Tensor.{} is not modelled", text), kWayOut);
-          }));
-      continue;
-    }
-    const Value get = interp.raw_function(
-        text, [&known, &each](Interp& in, lang::CallArgs&) { return stand_in(in, known, each); });
-    session.tensor_class->attrs.set(
-        each.name, make_ref<lang::Property>(interp.heap(), get, Value::none(), Value::none()));
+    session.tensor_class->attrs.set(each.name, member_of(session, known, each));
   }
 }
 
@@ -93,7 +96,13 @@ void add_known_names(Session& session) {
   session.interp.add_module("_known_names", [release](Interp& interp, lang::Module& module) {
     fill_known_names(interp, module, release);
   });
-  add_members(session, *library::known_names(kTensor), release);
+  const KnownNames& known = *library::known_names(kOwnerOfMembers);
+  session.op_table().fill_further(
+      [&session, &known, release](lang::Name name) {
+        const KnownName* found = known.find(name, release);
+        return found == nullptr ? Value() : member_of(session, known, *found);
+      },
+      [&session, &known, release] { add_members(session, known, release); });
 }
 
 }  // namespace tidemark::torch

@@ -545,15 +545,50 @@ std::vector<std::string_view> OpTable::called() const {
   return names;
 }
 
+bool OpTable::is_method(std::size_t index) const {
+  return OpIndex::entries()[index].where == "method" &&
+         OpIndex::is_in(index, session_.wheel.pytorch);
+}
+
 void OpTable::fill(lang::ClassObject& tensor_class) {
-  const auto set = [&](lang::Name name, std::size_t index) {
-    tensor_class.attrs.set(name, callable(index, name));
-  };
-  for (std::size_t i = 0; i < callables_.size(); ++i) {
-    const OpIndex::Entry& entry = OpIndex::entries()[i];
-    if (entry.where == "method" && OpIndex::is_in(i, session_.wheel.pytorch))
-      set(session_.interp.intern(entry.name), i);
+  tensor_class_ = &tensor_class;
+  tensor_class.attrs.set_late(*this, callables_.size());
+}
+
+void OpTable::fill_further(std::function<Value(lang::Name)> make, std::function<void()> make_all) {
+  further_ = std::move(make);
+  all_further_ = std::move(make_all);
+  absent_.clear();
+}
+
+Value* OpTable::make(lang::Name name) {
+  const auto place = static_cast<std::size_t>(name);
+  if (place < absent_.size() && absent_[place]) return nullptr;
+  Value member;
+  const std::size_t found = OpIndex::find("method", session_.interp.text(name));
+  if (found != OpIndex::kNone && is_method(found)) {
+    member = callable(found, name);
+  } else if (further_) {
+    member = further_(name);
   }
+  if (member.empty()) {
+    if (place >= absent_.size()) absent_.resize(place + place / 2 + 1);
+    absent_[place] = true;
+    return nullptr;
+  }
+  tensor_class_->attrs.set(name, std::move(member));
+  return tensor_class_->attrs.find(name);
+}
+
+void OpTable::make_all() {
+  std::vector<lang::AttrMap::Entry> methods;
+  for (std::size_t i = 0; i < callables_.size(); ++i) {
+    if (!is_method(i)) continue;
+    const lang::Name name = session_.interp.intern(OpIndex::entries()[i].name);
+    methods.push_back({name, callable(i, name)});
+  }
+  tensor_class_->attrs.complete(std::move(methods));
+  if (all_further_) all_further_();
 }
 
 Value OpTable::call_mode(const Value& function, const Value& positional, const Value& keywords) {

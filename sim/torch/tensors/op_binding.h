@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -72,7 +73,7 @@ class BoundOp {
 
 /// One session's callables of the op table. An operator's callable is made when it is first looked
 /// up, what it needs for its arguments when it is first called.
-class OpTable {
+class OpTable final : lang::LateMembers {
  public:
   explicit OpTable(Session& session);
   /// The callable for torch.NAME, F.NAME or x.NAME; Empty when there is none. `where`: "torch",
@@ -82,8 +83,11 @@ class OpTable {
   [[nodiscard]] std::vector<std::string_view> list(std::string_view where) const;
   /// The operators that were called with or for tensors of a device, each once, sorted by name.
   [[nodiscard]] std::vector<std::string_view> called() const;
-  /// Makes the callables of all methods of tensors.
+  /// The methods of tensors become members of the class, each when it is asked for.
   void fill(lang::ClassObject& tensor_class);
+  /// What tensors have beside operators. `make`: Empty when there is nothing of the name.
+  /// `make_all`: sets in the class what it does not have yet.
+  void fill_further(std::function<lang::Value(lang::Name)> make, std::function<void()> make_all);
   /// Lets go of every callable.
   void release();
 
@@ -121,12 +125,19 @@ class OpTable {
   };
   /// `name`: the entry's.
   const lang::Value& callable(std::size_t index, lang::Name name);
+  [[nodiscard]] bool is_method(std::size_t index) const;
+  lang::Value* make(lang::Name name) override;
+  void make_all() override;
 
   Session& session_;
   std::vector<Callable> callables_;  ///< beside the index's entries
   std::vector<lang::Value> modes_;
   bool has_subclasses_ = false;
   int as_plain_ = 0;
+  lang::ClassObject* tensor_class_ = nullptr;
+  std::function<lang::Value(lang::Name)> further_;
+  std::function<void()> all_further_;
+  std::vector<bool> absent_;  ///< by name: tensors have none
 };
 
 /// What an operator gave, as a value.
