@@ -245,7 +245,7 @@ std::size_t exits_of(const Seq<Stmt*>& body, const CodeFile& file, bool is_own) 
           within(each.body);
         break;
       default:
-        out += is_exit(statement, file) ? 1 : 0;
+        if (is_exit(statement, file)) ++out;
         break;
     }
   }

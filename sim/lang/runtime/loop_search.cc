@@ -73,7 +73,8 @@ std::optional<Question> has_in(const Interp& in, const CompareExpr& compare, Nam
 }
 
 std::optional<Question> all_in(const Interp& in, const BoolExpr& both, Name item) {
-  Question out{.kind = both.is_or ? Question::Kind::kOr : Question::Kind::kAnd};
+  Question out{
+      .kind = both.is_or ? Question::Kind::kOr : Question::Kind::kAnd, .texts = {}, .parts = {}};
   for (const Expr* each : both.operands) {
     std::optional<Question> part = question_in(in, *each, item);
     if (!part) return std::nullopt;
