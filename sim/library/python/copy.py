@@ -16,6 +16,8 @@ def copy(x):
     kind = type(x)
     if kind in _atomic or isinstance(x, type):
         return x
+    if kind is dict:
+        return x.copy()
     if hasattr(kind if isinstance(x, (list, dict)) else x, "__copy__"):
         return x.__copy__()
     if isinstance(x, set):

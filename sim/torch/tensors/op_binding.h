@@ -71,6 +71,9 @@ class BoundOp {
   const ops::ValueRule* rule_ = nullptr;  ///< of its numbers, once parsed
 };
 
+/// A call's keywords as a dict of the language.
+lang::Value keywords_of(lang::Interp& interp, const lang::CallArgs& args);
+
 /// One session's callables of the op table. An operator's callable is made when it is first looked
 /// up, what it needs for its arguments when it is first called.
 class OpTable final : lang::LateMembers {

@@ -137,7 +137,7 @@ class _BaseDataLoaderIter:
     def __init__(self, loader):
         self._pin_memory = loader.pin_memory
         self._sampler_iter = iter(loader._index_sampler)
-        self._base_seed = torch.empty((), dtype=torch.int64).random_(generator=loader.generator).item()
+        self._seed = torch.empty((), dtype=torch.int64).random_(generator=loader.generator)
         self._length = loader
 
     def __iter__(self):
@@ -213,24 +213,28 @@ def _seed_of_numpy(base_seed, worker):
 class _Worker:
     """A worker has random numbers of its own, and its dataset sees which one it is."""
 
-    def __init__(self, loader, number, base_seed):
-        self._loader, self._base_seed = loader, base_seed
-        self.info = WorkerInfo(number, loader.num_workers, base_seed + number, loader.dataset)
+    def __init__(self, loader, number, seed):
+        self._loader, self._seed, self._number, self.info = loader, seed, number, None
         self._states = self._fetcher = None
         self.is_active, self._begins_anew = True, False
 
     def _start(self):
-        random.seed(self.info.seed)
-        torch.manual_seed(self.info.seed)
+        base_seed = self._seed.item()
+        seed = base_seed + self._number
+        self.info = WorkerInfo(self._number, self._loader.num_workers, seed, self._loader.dataset)
+        random.seed(seed)
+        torch.manual_seed(seed)
         if "numpy.random" in sys.modules:
-            sys.modules["numpy.random"].seed(_seed_of_numpy(self._base_seed, self.info.id))
+            sys.modules["numpy.random"].seed(_seed_of_numpy(base_seed, self._number))
         if self._loader.worker_init_fn is not None:
-            self._loader.worker_init_fn(self.info.id)
+            self._loader.worker_init_fn(self._number)
         self._fetcher = _fetcher_of(self._loader)
 
     def fetch(self, index):
-        if self._fetcher is not None and getattr(self._fetcher, "makes_whole", False):
-            return self._fetcher.fetch(index)
+        if self._fetcher is None and self._loader.worker_init_fn is None and _is_on_host(self._loader.dataset):
+            self._fetcher = _fetcher_of(self._loader)
+        if getattr(self._fetcher, "makes_whole", False):
+            return self._fetcher.fetch(index)  # where nothing is drawn
         outside, before = _running[0], _numbers(sys.modules)
         _running[0] = self
         try:
@@ -259,7 +263,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     def __init__(self, loader):
         super().__init__(loader)
         self._loader = loader
-        self._workers = [_Worker(loader, number, self._base_seed) for number in range(loader.num_workers)]
+        self._workers = [_Worker(loader, number, self._seed) for number in range(loader.num_workers)]
         self._hand_out()
 
     def _reset(self, loader):
