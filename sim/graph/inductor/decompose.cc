@@ -474,6 +474,7 @@ void Decomposer::convert(NodeId id) {
     bernoulli(id);
     return;
   }
+  if (written(id) || nearest(id)) return;
   if (by_formula(id) || composite(id) || loss(id) || made_of_reductions(id) || anywhere(id)) return;
   if (node.name == "sum" || node.name == "mean" || node.name == "amax") {
     reduction(id);

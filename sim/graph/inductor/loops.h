@@ -83,6 +83,7 @@ struct Buffer {
   bool is_library_made = false;   ///< comes from a kernel that asks for it itself
   bool is_whole = false;          ///< of parts, has no memory of its own
   bool goes_anywhere = false;     ///< a kernel of a library writes it where it is told
+  bool has_least_strides = false; ///< PyTorch's: sizes that may be none count as one in them
   BufferId changes = kNoBuffer;   ///< written over by this one
   BufferId within = kNoBuffer;    ///< has its memory there, as a part
   BufferId alias_of = kNoBuffer;  ///< another name of that memory, which stays as long

@@ -305,11 +305,12 @@ bool Capture::clones(Scope& scope, const Tensor& tensor) {
 void Capture::writes(const Tensor& tensor) {
   Scope* scope = top();
   if (scope == nullptr || scope->inner > 0 || !tensor.is_cuda()) return;
-  const bool is_whole = tensor.bytes() == tensor->storage->bytes() && tensor->offset == 0;
-  if (!is_whole) refuse(fmt::format("{} in place into a part of a tensor", scope->name));
+  const bool is_whole = is_seen_whole(tensor);
+  if (!is_whole && !is_part_of(graph.nodes[whole_of(tensor)], tensor))
+    refuse(fmt::format("{} in place into a part of a tensor", scope->name));
   if (!scope->effects.empty() && !clones(*scope, tensor))
     refuse(fmt::format("{} in place", scope->name));
-  if (tensor->view_base && c_.grad_enabled() && is_made_here(tensor))
+  if (is_whole && tensor->view_base && c_.grad_enabled() && is_made_here(tensor))
     refuse(fmt::format("{} in place into a view", scope->name));
   if (!is_made_here(tensor) && tensor.requires_grad())
     refuse("writing into an input that requires grad");

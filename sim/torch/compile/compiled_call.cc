@@ -332,6 +332,7 @@ std::shared_ptr<const InductorCode> CompiledRun::by_inductor(const Compiled& com
     code->call = std::move(call);
   }
   code->kept.open_sizes = code->open_inputs(capture());
+  code->kept.open_images = code->open_images();
   const auto& device = session_.c.spec();
   try {
     code->code = compile_with_inductor(capture(), compiled.tangents, has_backward,

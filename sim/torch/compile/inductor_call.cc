@@ -126,6 +126,7 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
   forward.visible_outputs = code->outputs;
   forward.is_inference = !has_backward;
   forward.is_dynamic = kept.is_dynamic;
+  forward.open_images = kept.open_images;
   code->forward =
       graph::inductor::compile_pass(std::move(forward), device, kept.forward, wants_text);
   if (has_backward) {
@@ -138,6 +139,7 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
     pass.is_donated = donated(joint, inputs);
     pass.visible_outputs = pass.outputs.size();
     pass.is_dynamic = kept.is_dynamic;
+    pass.open_images = kept.open_images;
     for (const NodeId id : code->inputs)
       pass.is_as_parameter.push_back(joint.nodes[id].is_parameter);
     for (std::size_t i = 0; i < inputs.size(); ++i) {

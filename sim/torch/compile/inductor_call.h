@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "sim/graph/details.h"
@@ -34,6 +35,8 @@ struct KeptCode {
   bool is_dynamic = false;  ///< for other sizes as well
   /// By input: how many sizes that are open it is the first to have. Each is an input, too.
   std::vector<int> open_sizes;
+  /// As PassGraph has them.
+  std::vector<std::pair<std::int64_t, std::int64_t>> open_images;
 };
 
 /// Compiles a captured graph. `tangents`: of its results, in the captured graph. `kept`: of calls
