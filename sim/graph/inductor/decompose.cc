@@ -455,6 +455,8 @@ void Decomposer::convert(NodeId id) {
         stack(id);
       } else if (node.inputs.size() == 1) {
         copy(id);
+      } else if (is_repeated(node)) {
+        repeat(id);
       } else {
         keep(id);
       }

@@ -294,8 +294,8 @@ void Decomposer::softmax(NodeId id, bool is_log) {
   const std::size_t rank = out_.nodes[x].sizes.size();
   // Of attention's: rows, those that are masked whole are zeros.
   const bool is_safe = node.name == "_safe_softmax";
-  const std::vector<std::int64_t> dims{static_cast<std::int64_t>(
-      is_safe ? rank - 1 : softmax_dim(numbers_in(node.call), rank))};
+  const std::vector<std::int64_t> dims{
+      static_cast<std::int64_t>(is_safe ? rank - 1 : softmax_dim(numbers_in(node.call), rank))};
   const NodeId most = builder_.reduce("amax", x, dims, true, ScalarType::kFloat32);
   const NodeId shifted = builder_.pointwise("sub", {x, most});
   const NodeId powers = builder_.pointwise("exp", {shifted});

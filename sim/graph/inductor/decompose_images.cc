@@ -376,14 +376,15 @@ void Decomposer::max_pool_backward(NodeId id) {
 /// By dimension: which place of the input is read where. Source: torch's
 /// _compute_upsample_nearest_indices.
 std::vector<NodeId> Decomposer::nearest_places(const Dims& from, const Dims& to) {
-  std::vector<NodeId>& places = nearest_places_[{{from.begin(), from.end()}, {to.begin(), to.end()}}];
+  std::vector<NodeId>& places =
+      nearest_places_[{{from.begin(), from.end()}, {to.begin(), to.end()}}];
   if (!places.empty()) return places;
   for (std::size_t dim = 2; dim < to.size(); ++dim) {
     const NodeId count = builder_.fill("iota", {to[dim]}, ScalarType::kInt64, "#count");
     const NodeId number =
         builder_.convert(evaluate("a = mul n #1; add a #0", {{"n", count}}), ScalarType::kFloat32);
-    const std::string scale = fmt::format("#{}", static_cast<double>(from[dim]) /
-                                                     static_cast<double>(to[dim]));
+    const std::string scale =
+        fmt::format("#{}", static_cast<double>(from[dim]) / static_cast<double>(to[dim]));
     const NodeId shifted = builder_.pointwise("add", {number}, "#0.0");
     NodeId place =
         builder_.convert(builder_.pointwise("mul", {shifted}, scale), ScalarType::kInt64);

@@ -1,9 +1,12 @@
-// Operators that write in place, as what they give. Source: docs/rules/compile.md#1.
+// Operators that write in place, as what they give, and others that copy. Source:
+// docs/rules/compile.md#1.
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
 #include "sim/graph/inductor/decomposer.h"
+#include "sim/graph/inductor/index.h"
 
 namespace tidemark::graph::inductor {
 
@@ -27,6 +30,28 @@ std::size_t dim_of_part(const Dims& whole, const Dims& part) {
 
 }  // namespace
 
+bool Decomposer::is_repeated(const GraphNode& joined) {
+  const std::vector<NodeId>& parts = joined.inputs;
+  return std::all_of(parts.begin(), parts.end(), [&](NodeId id) { return id == parts.front(); });
+}
+
+/// A tensor that is joined with itself is repeated in a dimension of its own. Source: torch's
+/// inductor/decomposition.py, cat.
+void Decomposer::repeat(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  const NodeId x = inputs_of(id).front();
+  std::size_t dim = 0;
+  while (out_.nodes[x].sizes[dim] == node.sizes[dim]) ++dim;
+  const NodeId row = builder_.unsqueeze(x, dim);
+  Dims sizes = out_.nodes[row].sizes;
+  sizes[dim] = static_cast<std::int64_t>(node.inputs.size());
+  const NodeId copy = builder_.pointwise("clone", {builder_.expand(row, sizes)});
+  out_.nodes[copy].kind = NodeKind::kCopy;
+  out_.nodes[copy].dims = {1};
+  out_.nodes[copy].strides = dense_strides(sizes);
+  at_[id] = builder_.view("view", copy, node.sizes, dense_strides(node.sizes), 0);
+}
+
 bool Decomposer::written(NodeId id) {
   const GraphNode& node = in_.nodes[id];
   if (node.has_parts || node.inputs.empty()) return false;
@@ -37,6 +62,13 @@ bool Decomposer::written(NodeId id) {
     const NodeId made = builder_.opaque(name, inputs, node.sizes, node.dtype);
     out_.nodes[made].dims = node.dims;
     gives(id, made);
+    return true;
+  }
+  if (name == "one_hot") {
+    const NodeId column = builder_.unsqueeze(inputs[0], out_.nodes[inputs[0]].sizes.size());
+    const NodeId classes =
+        builder_.fill("iota", {node.sizes.back()}, ops::ScalarType::kInt64, "#classes");
+    gives(id, builder_.convert(builder_.pointwise("eq", {column, classes}), node.dtype));
     return true;
   }
   if (name == "copy" && inputs.size() == 2) {

@@ -59,6 +59,8 @@ class Decomposer {
   bool anywhere(NodeId id);
   /// What is written in place: decompose_writes.cc. False: it is none of them.
   bool written(NodeId id);
+  static bool is_repeated(const GraphNode& joined);
+  void repeat(NodeId id);
   void adds_where(NodeId id, std::size_t dim, std::vector<NodeId> places);
   /// Reductions that are made of others. False: it is none of them.
   bool made_of_reductions(NodeId id);

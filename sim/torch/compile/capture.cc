@@ -205,12 +205,14 @@ void Capture::begin_kernel(ops::KernelKind kind, const std::vector<const Tensor*
   // Between backward functions gradients are added up.
   const bool adds_up = in_backward_ && scopes_.empty() && kind == ops::KernelKind::kPointwise;
   const bool chooses = c_.op_label == "where" && kind == ops::KernelKind::kPointwise;
+  const bool marks = c_.op_label == "one_hot" && kind == ops::KernelKind::kPointwise;
   // A gradient of complex numbers is one times the conjugate of what was read.
   const bool multiplies = in_backward_ && kind == ops::KernelKind::kPointwise &&
                           reads.size() == 2 && ops::is_complex((*reads.front())->dtype);
   push(Scope::Kind::kKernel,
        adds_up      ? "add"
        : chooses    ? "where"
+       : marks      ? "one_hot"
        : multiplies ? "mul"
                     : name_of(kind),
        nodes_of(reads));

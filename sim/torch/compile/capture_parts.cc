@@ -37,8 +37,8 @@ std::optional<std::vector<PartStep>> steps_to(const GraphNode& whole, const Tens
     const std::int64_t size = part.sizes()[next];
     const std::int64_t own = part.strides()[next];
     const bool is_one = size == 1 && (whole.sizes[i] == 1 || own == stride);
-    const bool is_along = stride > 0 && own > 0 && own % stride == 0 &&
-                          (size - 1) * (own / stride) < whole.sizes[i];
+    const bool is_along =
+        stride > 0 && own > 0 && own % stride == 0 && (size - 1) * (own / stride) < whole.sizes[i];
     if (is_one || is_along) kept[i] = next++;
   }
   if (next != part.sizes().size()) return std::nullopt;
