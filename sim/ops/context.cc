@@ -105,6 +105,10 @@ Tensor Context::scratch(Bytes bytes, Device device) {
   return empty({count}, ScalarType::kUInt8, device);
 }
 
+Ref<Storage> Context::memory_of_others(Bytes bytes, Device device) {
+  return make_ref<Storage>(&memory_, kNoMemory, bytes, device);
+}
+
 Tensor Context::number(ScalarType type) {
   Tensor number =
       make({}, {}, type, kHost, make_ref<Storage>(&memory_, kNoMemory, element_bytes(type), kHost));

@@ -173,6 +173,8 @@ class Context {
   Tensor number(ScalarType type);
   /// Raw bytes for the length of a GPU's kernel: dies with the handle. Elsewhere it takes none.
   Tensor scratch(Bytes bytes, Device device);
+  /// A storage whose memory somebody else asked for and gives back.
+  Ref<Storage> memory_of_others(Bytes bytes, Device device);
   /// Another look at the storage of `base`: no memory, no history.
   static Tensor alias(const Tensor& base, const Dims& sizes, const Dims& strides,
                       std::int64_t offset);

@@ -9,6 +9,7 @@
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/shape_ops.h"
+#include "sim/ops/tracer.h"
 
 namespace tidemark::ops {
 
@@ -101,8 +102,12 @@ Ref<Node> new_node(Context& c, std::string_view name) {
 /// Source: torch's CopySlices::apply.
 void copy_slices_backward(Backward& b, Node& fn, const Geometry& base, const Geometry& view) {
   if (!b.grad().defined()) return;
-  const Tensor result =
-      b.c.empty_strided(base.sizes, base.strides, b.grad().dtype(), b.grad().device());
+  Tensor result;
+  {
+    const KernelScope kernel(b.c, KernelKind::kCopy, {&b.grad()});
+    result = kernel.gives(
+        b.c.empty_strided(base.sizes, base.strides, b.grad().dtype(), b.grad().device()));
+  }
   const Tensor slice = Context::alias(result, view.sizes, view.strides, view.offset - base.offset);
   TensorList grads;
   {
@@ -112,6 +117,7 @@ void copy_slices_backward(Backward& b, Node& fn, const Geometry& base, const Geo
   for (std::size_t i = 0; i < grads.size(); ++i) {
     if (!grads[i].defined() || !b.needs(i)) continue;
     if (i == 0) {
+      if (b.c.tracer != nullptr) b.c.tracer->puts(slice, grads[i]);
       b.grads[i] = result;
     } else {
       b.grads[i] = std::move(grads[i]);

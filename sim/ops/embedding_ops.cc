@@ -16,6 +16,7 @@
 #include "sim/ops/recorded_kernels.h"
 #include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
+#include "sim/ops/tracer.h"
 #include "sim/ops/values/view.h"
 
 namespace tidemark::ops {
@@ -339,7 +340,8 @@ std::span<const OpDef> embedding_ops() {
          }
          Dims sizes = indices.sizes();
          sizes.push_back(a.integer(1));
-         return a.context().empty(sizes, ScalarType::kInt64, indices.device());
+         const KernelScope kernel(a.context(), KernelKind::kPointwise, {&indices});
+         return kernel.gives(a.context().empty(sizes, ScalarType::kInt64, indices.device()));
        },
        kEmbeddingOpsSource},
   };

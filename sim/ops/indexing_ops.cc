@@ -389,7 +389,9 @@ auto index_put_backward(std::size_t count, const Tensor& values, bool accumulate
 
 Tensor index_put_(Context& c, const Tensor& self, const TensorList& indices, const Tensor& values,
                   bool accumulate) {
-  Op op(c, "index_put_", "IndexPutBackward0", {&self, &values});
+  const Tensor none;
+  const auto at = [&](std::size_t i) { return i < indices.size() ? &indices[i] : &none; };
+  Op op(c, "index_put_", "IndexPutBackward0", {&self, &values}, {at(0), at(1), at(2), at(3)});
   save_indices(op, indices);
   Counts counts;
   put_kernel(c, self, indices, values, accumulate, counts);

@@ -27,12 +27,30 @@ struct Spread : RefCounted<Spread> {
   const Dims strides;  ///< of the whole, were it in one piece
 };
 
+class Storage;
+
+/// Knows whether a storage is there still.
+struct StorageWatch final : RefCounted<StorageWatch> {
+  Storage* storage = nullptr;  ///< null: it is gone
+};
+
 /// The memory under one or several tensors. Its last reference going away is the free.
 class Storage final : public RefCounted<Storage> {
  public:
   Storage(Memory* memory, RequestNumber request, Bytes bytes, Device device)
       : memory_(memory), bytes_(bytes), request_(request), device_(device) {}
-  ~Storage() { drop(); }
+  ~Storage() {
+    drop();
+    if (watch_) watch_->storage = nullptr;
+  }
+  /// Whoever holds it can ask whether this storage is there still.
+  [[nodiscard]] const Ref<StorageWatch>& watch() {
+    if (!watch_) {
+      watch_ = make_ref<StorageWatch>();
+      watch_->storage = this;
+    }
+    return watch_;
+  }
 
   [[nodiscard]] Bytes bytes() const { return bytes_; }
   [[nodiscard]] Device device() const { return device_; }
@@ -57,6 +75,8 @@ class Storage final : public RefCounted<Storage> {
     is_pageable_ = true;
     memory_->take_host(bytes_);
   }
+  /// Its memory is somebody else's from here on.
+  RequestNumber give_up() { return std::exchange(request_, kNoMemory); }
   /// Takes over other memory (resize_ to another size). Requires: nothing held.
   void take(RequestNumber request, Bytes bytes) {
     request_ = request;
@@ -70,6 +90,7 @@ class Storage final : public RefCounted<Storage> {
   Device device_;
   bool is_pageable_ = false;
   mutable Ref<Known> known_;  ///< about the memory, no part of it
+  Ref<StorageWatch> watch_;
 };
 
 /// How often a tensor was written over. A tensor, its views and what was detached from it share

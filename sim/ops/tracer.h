@@ -46,6 +46,8 @@ class Tracer {
   /// It works in place. Called when it has been computed.
   virtual void writes(const Tensor& tensor) = 0;
   virtual void end_op() = 0;
+  /// Gradients are written into a part of another.
+  virtual void puts(const Tensor& part, const Tensor& values) = 0;
   virtual void begin_backward(const Node& node, const TensorList& incoming,
                               const TensorList& saved) = 0;
   virtual void end_backward(const TensorList& grads) = 0;

@@ -175,13 +175,11 @@ train: {steps: 2, batch: 4, input: [8], target: [], loss: cross_entropy}
     def test_modelled_what_is_not_modelled_is_refused_with_its_line_and_the_way_out(self):
         for line, said in (
             ("run = torch.compile(model, backend='cudagraphs')", "train.py:4:7: error: torch.compile(backend='cudagraphs') is not"),
-            ("run = torch.compile(model, mode='max-autotune')", "train.py:4:7: error: torch.compile(mode='max-autotune') is not"),
-            ("run = torch.compile(model, mode='reduce-overhead')", "train.py:4:7: error: torch.compile(mode='reduce-overhead')"),
             ("run = torch.compile(model, options={'shape_padding': False})", "train.py:4:7: error: torch.compile(options={'shape_padding': False})"),
             ("    for i in range(2): print('x')", "train.py:7:24: error: printing in a loop or a try of compiled code"),
             ("    x = x.to('cpu')", "train.py:7:"),
             ("    (lambda: print('x'))()", "train.py:7:14: error: printing within a function that compiled code calls"),
-            ("    x[:, 0] = 1", "train.py:7:"),
+            ("    x.view(-1)[::5] = 1", "in place into a part of a tensor"),
             ("    kept.append(x * 2)", "makes and keeps"),
             ("    while True: x = outside(x)", "a function that is not to be compiled in a loop"),
         ):

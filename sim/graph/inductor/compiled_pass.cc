@@ -1,5 +1,6 @@
 #include "sim/graph/inductor/compiled_pass.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -118,6 +119,28 @@ std::vector<Line> lines_of(const Schedule& schedule, SizeHints& hints) {
   return lines;
 }
 
+/// Where a size is made of an open one, as a convolution's are, PyTorch's own strides count it as
+/// one at least, and those of loops do not: sizes in bytes are then other formulas. Source: torch's
+/// make_contiguous_strides_for; FlexibleLayout.contiguous_strides.
+void note_least_strides(LoopProgram& program, const PassGraph& pass) {
+  if (pass.open_images.empty()) return;
+  const bool is_forward = pass.input_strides.empty() && !pass.is_inference;
+  std::vector<bool> is_result(program.buffers.size());
+  for (const Result& result : program.results) {
+    if (result.buffer != kNoBuffer) is_result[result.buffer] = true;
+  }
+  for (BufferId id = 0; id < program.buffers.size(); ++id) {
+    Buffer& buffer = program.buffers[id];
+    if (buffer.sizes.size() != 4 || buffer.sizes[2] * buffer.sizes[3] == 1) continue;
+    const std::pair image{buffer.sizes[2], buffer.sizes[3]};
+    const bool is_made_of_open = std::find(pass.open_images.begin(), pass.open_images.end(),
+                                           image) == pass.open_images.end();
+    const bool is_pytorchs =
+        buffer.maker < 0 || buffer.is_library_made || (is_forward && is_result[id]);
+    buffer.has_least_strides = is_made_of_open && is_pytorchs;
+  }
+}
+
 }  // namespace
 
 CompiledPass compile_pass(PassGraph pass, const DeviceShape& device, SizeHints& hints,
@@ -125,6 +148,7 @@ CompiledPass compile_pass(PassGraph pass, const DeviceShape& device, SizeHints& 
   rewrite_pass(pass);
   Lowering lowering(pass, device, hints);
   lowering.run();
+  note_least_strides(lowering.program, pass);
   Schedule schedule(lowering.program);
   // Source: torch's dependencies.py, decide_loop_order_to_match.
   schedule.may_reorder = !hints.has_open_strides;

@@ -455,6 +455,8 @@ void Decomposer::convert(NodeId id) {
         stack(id);
       } else if (node.inputs.size() == 1) {
         copy(id);
+      } else if (is_repeated(node)) {
+        repeat(id);
       } else {
         keep(id);
       }
@@ -474,6 +476,7 @@ void Decomposer::convert(NodeId id) {
     bernoulli(id);
     return;
   }
+  if (written(id) || nearest(id)) return;
   if (by_formula(id) || composite(id) || loss(id) || made_of_reductions(id) || anywhere(id)) return;
   if (node.name == "sum" || node.name == "mean" || node.name == "amax") {
     reduction(id);

@@ -36,11 +36,11 @@ bool Decomposer::composite(NodeId id) {
     embedding(id);
   } else if (name == "embedding_backward") {
     embedding_backward(id);
-  } else if (name == "_softmax" || name == "softmax") {
+  } else if (name == "_softmax" || name == "softmax" || name == "_safe_softmax") {
     softmax(id, false);
   } else if (name == "_log_softmax" || name == "log_softmax") {
     softmax(id, true);
-  } else if (name == "softmax_backward") {
+  } else if (name == "softmax_backward" || name == "safe_softmax_backward") {
     softmax_backward(id, false);
   } else if (name == "log_softmax_backward") {
     softmax_backward(id, true);
@@ -292,14 +292,25 @@ void Decomposer::softmax(NodeId id, bool is_log) {
   const GraphNode& node = in_.nodes[id];
   const NodeId x = builder_.convert(inputs_of(id).front(), ScalarType::kFloat32);
   const std::size_t rank = out_.nodes[x].sizes.size();
+  // Of attention's: rows, those that are masked whole are zeros.
+  const bool is_safe = node.name == "_safe_softmax";
   const std::vector<std::int64_t> dims{
-      static_cast<std::int64_t>(softmax_dim(numbers_in(node.call), rank))};
+      static_cast<std::int64_t>(is_safe ? rank - 1 : softmax_dim(numbers_in(node.call), rank))};
   const NodeId most = builder_.reduce("amax", x, dims, true, ScalarType::kFloat32);
   const NodeId shifted = builder_.pointwise("sub", {x, most});
   const NodeId powers = builder_.pointwise("exp", {shifted});
   const NodeId total = builder_.reduce("sum", powers, dims, true, ScalarType::kFloat32);
-  const NodeId result = is_log ? evaluate("l = log t; sub s l", {{"t", total}, {"s", shifted}})
-                               : builder_.pointwise("div", {powers, total});
+  NodeId result = is_log ? evaluate("l = log t; sub s l", {{"t", total}, {"s", shifted}})
+                         : builder_.pointwise("div", {powers, total});
+  if (is_safe) {
+    const NodeId is_masked = builder_.pointwise("eq", {inputs_of(id).front()}, "#-inf");
+    const NodeId is_left = builder_.pointwise("logical_not", {is_masked});
+    const NodeId has_any = builder_.reduce("any", is_left, dims, true, ScalarType::kBool);
+    const NodeId has_none = builder_.pointwise("logical_not", {has_any});
+    const GraphNode shape = out_.nodes[result];
+    const NodeId zeros = builder_.fill("full", shape.sizes, shape.dtype, "#0");
+    result = builder_.pointwise("where", {has_none, zeros, result});
+  }
   gives(id, builder_.convert(result, node.dtype));
 }
 
@@ -309,8 +320,8 @@ void Decomposer::softmax_backward(NodeId id, bool is_log) {
   const NodeId g = builder_.convert(inputs[0], ScalarType::kFloat32);
   const NodeId y = builder_.convert(inputs[1], ScalarType::kFloat32);
   const std::size_t rank = out_.nodes[y].sizes.size();
-  const std::vector<std::int64_t> dims{
-      static_cast<std::int64_t>(softmax_dim(numbers_in(node.call), rank))};
+  const std::vector<std::int64_t> dims{static_cast<std::int64_t>(
+      node.name.starts_with("safe") ? rank - 1 : softmax_dim(numbers_in(node.call), rank))};
   NodeId result = kNoNode;
   if (is_log) {
     const NodeId powers = builder_.pointwise("exp", {y});

@@ -47,9 +47,6 @@ constexpr Anywhere kAnywhere[] = {{"index"},
                                   {"avg_pool2d", 0, true},
                                   {"avg_pool2d_backward", 0, true},
                                   {"_adaptive_avg_pool2d", 4, true},
-                                  {"upsample_nearest1d"},
-                                  {"upsample_nearest2d"},
-                                  {"upsample_nearest2d_backward", 4, true},
                                   {"upsample_bilinear2d", 4}};
 
 /// Gradients of reading anywhere: zeros that are added to.
@@ -124,12 +121,14 @@ bool Decomposer::anywhere(NodeId id) {
     gives(id, made);
     return true;
   }
-  if (is_among(kScattering, node.name)) {
+  std::string_view name = node.name;
+  if (name.ends_with('_')) name.remove_suffix(1);
+  if (is_among(kScattering, name)) {
     // Of index_put the places, then the values; others take them in either order. Values that are
     // a number are not among them.
     std::vector<NodeId> places;
     NodeId values = kNoNode;
-    const bool takes_several = node.name == "index_put" && inputs.size() > 2;
+    const bool takes_several = name == "index_put" && inputs.size() > 2;
     const std::size_t last = inputs.size() - 1;
     for (std::size_t i = 1; i < inputs.size(); ++i) {
       const ScalarType dtype = out_.nodes[inputs[i]].dtype;

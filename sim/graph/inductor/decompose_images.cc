@@ -1,9 +1,12 @@
 // Batch norms, poolings and means as inductor has them. Source: docs/rules/compile.md#1.
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "sim/graph/inductor/decomposer.h"
 #include "sim/graph/inductor/index.h"
@@ -370,6 +373,47 @@ void Decomposer::max_pool_backward(NodeId id) {
 
 /// The gradient of as_strided: zeros for what it looked into, with what comes in written there.
 /// False: not one that is modelled. Source: torch's as_strided_backward.
+/// By dimension: which place of the input is read where. Source: torch's
+/// _compute_upsample_nearest_indices.
+std::vector<NodeId> Decomposer::nearest_places(const Dims& from, const Dims& to) {
+  std::vector<NodeId>& places =
+      nearest_places_[{{from.begin(), from.end()}, {to.begin(), to.end()}}];
+  if (!places.empty()) return places;
+  for (std::size_t dim = 2; dim < to.size(); ++dim) {
+    const NodeId count = builder_.fill("iota", {to[dim]}, ScalarType::kInt64, "#count");
+    const NodeId number =
+        builder_.convert(evaluate("a = mul n #1; add a #0", {{"n", count}}), ScalarType::kFloat32);
+    const std::string scale =
+        fmt::format("#{}", static_cast<double>(from[dim]) / static_cast<double>(to[dim]));
+    const NodeId shifted = builder_.pointwise("add", {number}, "#0.0");
+    NodeId place =
+        builder_.convert(builder_.pointwise("mul", {shifted}, scale), ScalarType::kInt64);
+    for (std::size_t behind = dim + 1; behind < to.size(); ++behind)
+      place = builder_.unsqueeze(place, out_.nodes[place].sizes.size());
+    places.push_back(place);
+  }
+  return places;
+}
+
+bool Decomposer::nearest(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  const bool is_forward = node.name.starts_with("upsample_nearest") && !node.has_parts &&
+                          node.name.find("exact") == std::string_view::npos;
+  if (!is_forward) return false;
+  const NodeId x = inputs_of(id).front();
+  if (node.name.ends_with("_backward")) {
+    adds_where(id, 0, nearest_places(node.sizes, out_.nodes[x].sizes));
+    return true;
+  }
+  std::vector<NodeId> reads{x};
+  const std::vector<NodeId> places = nearest_places(out_.nodes[x].sizes, node.sizes);
+  reads.insert(reads.end(), places.begin(), places.end());
+  const NodeId made = builder_.opaque("index", std::move(reads), node.sizes, node.dtype);
+  out_.nodes[made].dims = {1, 0};
+  gives(id, made);
+  return true;
+}
+
 bool Decomposer::as_strided_backward(NodeId id) {
   const GraphNode& node = in_.nodes[id];
   const NodeId gradient = inputs_of(id).front();

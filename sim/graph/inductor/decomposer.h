@@ -57,6 +57,10 @@ class Decomposer {
   void softmax_backward(NodeId id, bool is_log);
   /// Operators that read at places which no strides say: decompose_gathers.cc. False: none of them.
   bool anywhere(NodeId id);
+  /// What is written in place: decompose_writes.cc. False: it is none of them.
+  bool written(NodeId id);
+  static bool is_repeated(const GraphNode& joined);
+  void repeat(NodeId id);
   void adds_where(NodeId id, std::size_t dim, std::vector<NodeId> places);
   /// Reductions that are made of others. False: it is none of them.
   bool made_of_reductions(NodeId id);
@@ -80,6 +84,8 @@ class Decomposer {
   void max_pool(NodeId id);
   void max_pool_backward(NodeId id);
   bool as_strided_backward(NodeId id);
+  std::vector<NodeId> nearest_places(const ops::Dims& from, const ops::Dims& to);
+  bool nearest(NodeId id);
   bool clamp(NodeId id);
   void embedding(NodeId id);
   void embedding_backward(NodeId id);
@@ -92,6 +98,8 @@ class Decomposer {
   std::map<NodeId, int> part_number_;
   std::map<NodeId, std::vector<NodeId>> attention_seeds_;  ///< by the last part before them
   std::vector<std::pair<NodeId, NodeId>> statistics_;      ///< inputs, and what they become
+  using Sizes = std::vector<std::int64_t>;
+  std::map<std::pair<Sizes, Sizes>, std::vector<NodeId>> nearest_places_;  ///< from, to
   NodeId seeds_ = kNoNode;
   std::vector<std::string_view> unknown_;
 };

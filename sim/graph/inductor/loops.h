@@ -76,16 +76,17 @@ struct Buffer {
   ops::Dims strides;
   ops::ScalarType dtype = ops::ScalarType::kFloat32;
   ops::Device device = ops::kHost;
-  std::int32_t maker = -1;        ///< its operation; -1: an input
-  NodeId node = kNoNode;          ///< in the pass's graph: what it holds
-  bool is_flexible = false;       ///< its strides are not decided yet
-  bool is_donated = false;        ///< an input that nothing else holds
-  bool is_library_made = false;   ///< comes from a kernel that asks for it itself
-  bool is_whole = false;          ///< of parts, has no memory of its own
-  bool goes_anywhere = false;     ///< a kernel of a library writes it where it is told
-  BufferId changes = kNoBuffer;   ///< written over by this one
-  BufferId within = kNoBuffer;    ///< has its memory there, as a part
-  BufferId alias_of = kNoBuffer;  ///< another name of that memory, which stays as long
+  std::int32_t maker = -1;         ///< its operation; -1: an input
+  NodeId node = kNoNode;           ///< in the pass's graph: what it holds
+  bool is_flexible = false;        ///< its strides are not decided yet
+  bool is_donated = false;         ///< an input that nothing else holds
+  bool is_library_made = false;    ///< comes from a kernel that asks for it itself
+  bool is_whole = false;           ///< of parts, has no memory of its own
+  bool goes_anywhere = false;      ///< a kernel of a library writes it where it is told
+  bool has_least_strides = false;  ///< PyTorch's: sizes that may be none count as one in them
+  BufferId changes = kNoBuffer;    ///< written over by this one
+  BufferId within = kNoBuffer;     ///< has its memory there, as a part
+  BufferId alias_of = kNoBuffer;   ///< another name of that memory, which stays as long
   [[nodiscard]] std::int64_t elements() const;
   [[nodiscard]] Bytes bytes() const {
     return static_cast<Bytes>(elements()) * ops::element_bytes(dtype);

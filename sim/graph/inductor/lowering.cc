@@ -111,7 +111,7 @@ void Lowering::lower(NodeId id) {
   if (name == "inductor_seeds" || name == "inductor_lookup_seed") return seeds(id);
   if (name == "inductor_random") return random(id);
   if (name == "embedding" || name == "gather") return gather(id);
-  if (name == "index_put") return index_put(id);
+  if (name == "index_put" || name == "index_put_") return index_put(id);
   if (node.effects.empty() && node.dims.size() == 2 && !node.has_parts) {
     if (name != "select_scatter" && name != "slice_scatter") return read_anywhere(id);
   }

@@ -266,7 +266,7 @@ void Lowering::index_put(NodeId id) {
   const NodeId into = node.inputs.front();
   const NodeId values = node.inputs.back();
   // Into a copy, which only what reads it elsewhere tells from the operand.
-  const BoxId copy = copy_of(into);
+  const BoxId copy = node.name == "index_put_" ? values_[into].box : copy_of(into);
   freeze(copy);
   auto loops = std::make_shared<Loops>();
   loops->sizes = nodes_[values].sizes;

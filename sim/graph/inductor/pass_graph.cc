@@ -1,6 +1,7 @@
 #include "sim/graph/inductor/pass_graph.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -379,8 +380,40 @@ void put_in_order(PassGraph& pass, const std::vector<NodeId>& order) {
 
 }  // namespace
 
+namespace {
+
+/// What is scattered into a copy of an input and then written into it is scattered into the input
+/// itself, if nobody reads the input behind that. Gives the writes that are left out. Source:
+/// torch's fx_passes/reinplace.py.
+std::vector<bool> scatter_into_inputs(PassGraph& pass) {
+  std::vector<GraphNode>& nodes = pass.graph.nodes;
+  std::vector<bool> is_left_out(nodes.size());
+  const auto users = pass.graph.users();
+  const std::function<bool(NodeId, NodeId, NodeId)> is_read_behind = [&](NodeId of, NodeId at,
+                                                                         NodeId but) {
+    return std::any_of(users[of].begin(), users[of].end(), [&](NodeId user) {
+      if (looks_only(nodes[user])) return is_read_behind(user, at, but);
+      return user > at && user != but;
+    });
+  };
+  for (NodeId id = 0; id < nodes.size(); ++id) {
+    if (nodes[id].name != "copy_") continue;
+    const NodeId into = nodes[id].inputs[0];
+    const NodeId made = nodes[id].inputs[1];
+    if (nodes[made].name != "index_put") continue;
+    if (nodes[made].inputs[0] != into || is_read_behind(into, made, id)) continue;
+    nodes[made].inputs[0] = into;
+    nodes[made].name = "index_put_";
+    is_left_out[id] = true;
+  }
+  return is_left_out;
+}
+
+}  // namespace
+
 void rewrite_pass(PassGraph& pass) {
   if (pass.is_inference) put_in_order(pass, local_order(pass));
+  const std::vector<bool> is_left_out = scatter_into_inputs(pass);
   const auto users = pass.graph.users();
   std::vector<bool> is_output(pass.graph.nodes.size());
   for (const NodeId id : pass.outputs) {
@@ -393,6 +426,7 @@ void rewrite_pass(PassGraph& pass) {
   out.visible_outputs = pass.visible_outputs;
   out.is_inference = pass.is_inference;
   out.is_dynamic = pass.is_dynamic;
+  out.open_images = pass.open_images;
   out.is_as_parameter = pass.is_as_parameter;
   std::vector<NodeId> at(pass.graph.nodes.size());
   const auto add = [&](GraphNode node, NodeId old) {
@@ -408,7 +442,7 @@ void rewrite_pass(PassGraph& pass) {
     if (taken_in[id] != kNoNode) is_taken[taken_in[id]] = true;
   }
   for (NodeId id = 0; id < pass.graph.nodes.size(); ++id) {
-    if (is_taken[id]) continue;
+    if (is_taken[id] || is_left_out[id]) continue;
     GraphNode node = pass.graph.nodes[id];
     if (const NodeId product = taken_in[id]; product != kNoNode) {
       const NodeId other = node.inputs[0] == product ? node.inputs[1] : node.inputs[0];

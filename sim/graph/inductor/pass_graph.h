@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/graph/node_graph.h"
@@ -22,6 +23,8 @@ struct PassGraph {
   std::size_t visible_outputs = 0;  ///< so many of the first the program sees
   bool is_inference = false;        ///< there is no backward pass
   bool is_dynamic = false;          ///< compiled for other sizes as well
+  /// Height and width of the images that come in, where they are open.
+  std::vector<std::pair<std::int64_t, std::int64_t>> open_images;
   /// By output, of a backward pass: it is a parameter's gradient. Empty: none is.
   std::vector<bool> is_as_parameter;
 };

@@ -129,6 +129,7 @@ class Planner {
 
   [[nodiscard]] static bool fits(const Buffer& from, const Buffer& to) {
     if (from.dtype != to.dtype || from.device.index != to.device.index) return false;
+    if (from.has_least_strides != to.has_least_strides) return false;
     const std::int64_t a = from.elements();
     const std::int64_t b = to.elements();
     return a == b || (static_cast<double>(b) >= 0.95 * static_cast<double>(a) && b <= a);
@@ -275,7 +276,7 @@ class Planner {
   /// Freed memory of the same size goes to what is asked for later, the latest first. Source:
   /// torch's memory_plan_reuse.
   void reuse() {
-    std::map<std::tuple<ops::ScalarType, std::int64_t, int>, std::vector<std::size_t>> pool;
+    std::map<std::tuple<ops::ScalarType, std::int64_t, int, bool>, std::vector<std::size_t>> pool;
     std::vector<std::int64_t> held = s_.memory_at_step;
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       Line& at = lines_[i];
@@ -287,7 +288,8 @@ class Planner {
         continue;
       }
       const Buffer& buffer = buffers_[at.buffer];
-      const std::tuple key{buffer.dtype, buffer.elements(), static_cast<int>(buffer.device.index)};
+      const std::tuple key{buffer.dtype, buffer.elements(), static_cast<int>(buffer.device.index),
+                           buffer.has_least_strides};
       if (at.kind == Line::Kind::kFree) {
         const bool is_own = buffer.within == kNoBuffer && buffer.alias_of == kNoBuffer;
         if (!s_.is_input(at.buffer) && is_own) pool[key].push_back(i);

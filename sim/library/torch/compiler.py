@@ -52,7 +52,13 @@ def _nothing(*args, **kwargs):
     pass
 
 
-reset = cudagraph_mark_step_begin = set_enable_guard_collectives = _nothing
+def cudagraph_mark_step_begin():
+    from torch._inductor import cudagraph_trees
+
+    cudagraph_trees.mark_step_begin()
+
+
+reset = set_enable_guard_collectives = _nothing
 load_cache_artifacts = save_cache_artifacts = _nothing
 
 

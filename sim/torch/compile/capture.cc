@@ -205,12 +205,14 @@ void Capture::begin_kernel(ops::KernelKind kind, const std::vector<const Tensor*
   // Between backward functions gradients are added up.
   const bool adds_up = in_backward_ && scopes_.empty() && kind == ops::KernelKind::kPointwise;
   const bool chooses = c_.op_label == "where" && kind == ops::KernelKind::kPointwise;
+  const bool marks = c_.op_label == "one_hot" && kind == ops::KernelKind::kPointwise;
   // A gradient of complex numbers is one times the conjugate of what was read.
   const bool multiplies = in_backward_ && kind == ops::KernelKind::kPointwise &&
                           reads.size() == 2 && ops::is_complex((*reads.front())->dtype);
   push(Scope::Kind::kKernel,
        adds_up      ? "add"
        : chooses    ? "where"
+       : marks      ? "one_hot"
        : multiplies ? "mul"
                     : name_of(kind),
        nodes_of(reads));
@@ -305,11 +307,12 @@ bool Capture::clones(Scope& scope, const Tensor& tensor) {
 void Capture::writes(const Tensor& tensor) {
   Scope* scope = top();
   if (scope == nullptr || scope->inner > 0 || !tensor.is_cuda()) return;
-  const bool is_whole = tensor.bytes() == tensor->storage->bytes() && tensor->offset == 0;
-  if (!is_whole) refuse(fmt::format("{} in place into a part of a tensor", scope->name));
+  const bool is_whole = is_seen_whole(tensor);
+  if (!is_whole && !is_part_of(graph.nodes[whole_of(tensor)], tensor))
+    refuse(fmt::format("{} in place into a part of a tensor", scope->name));
   if (!scope->effects.empty() && !clones(*scope, tensor))
     refuse(fmt::format("{} in place", scope->name));
-  if (tensor->view_base && c_.grad_enabled() && is_made_here(tensor))
+  if (is_whole && tensor->view_base && c_.grad_enabled() && is_made_here(tensor))
     refuse(fmt::format("{} in place into a view", scope->name));
   if (!is_made_here(tensor) && tensor.requires_grad())
     refuse("writing into an input that requires grad");

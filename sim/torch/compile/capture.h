@@ -99,6 +99,7 @@ class Capture final : public ops::Tracer, public Pretender {
   void keeps(const ops::Tensor& tensor) override;
   void writes(const ops::Tensor& tensor) override;
   void end_op() override;
+  void puts(const ops::Tensor& part, const ops::Tensor& values) override;
   void begin_backward(const ops::Node& node, const ops::TensorList& incoming,
                       const ops::TensorList& saved) override;
   void end_backward(const ops::TensorList& grads) override;
@@ -177,6 +178,13 @@ class Capture final : public ops::Tracer, public Pretender {
   void add_part(graph::NodeId whole, const ops::Tensor& tensor);
   void add_hidden_part(graph::NodeId whole, graph::StorageId storage);
   void write_functionally(const Scope& scope);
+  [[nodiscard]] static bool is_seen_whole(const ops::Tensor& tensor) {
+    return tensor.bytes() == tensor->storage->bytes() && tensor->offset == 0;
+  }
+  [[nodiscard]] static bool is_part_of(const graph::GraphNode& whole, const ops::Tensor& part);
+  [[nodiscard]] graph::NodeId whole_of(const ops::Tensor& part);
+  graph::NodeId add_scattered(graph::GraphNode node, graph::NodeId like);
+  graph::NodeId put_into(graph::NodeId whole, const ops::Tensor& part, graph::NodeId values);
   graph::NodeId add_computed(graph::GraphNode node, const ops::Tensor& like, ops::ScalarType dtype);
   std::string_view kept_text(const std::string& text);
   [[nodiscard]] std::uint64_t settings_of(std::string_view op,
@@ -205,6 +213,7 @@ class Capture final : public ops::Tracer, public Pretender {
   void keep_histories_apart(const ops::TensorList& arguments);
   int functions_under_way_ = 0;           ///< calls of them whose operator has not begun
   std::vector<std::size_t> transparent_;  ///< operators that are what runs within them, by depth
+  std::vector<std::size_t> transparent_backwards_;  ///< the same of backward functions
   std::vector<Scope> scopes_;
   std::vector<Call> calls_;
   std::vector<Storage> storages_;

@@ -66,6 +66,10 @@ NodeId Capture::conjugate_of(const Tensor& tensor) {
 
 void Capture::begin_backward(const ops::Node& node, const ops::TensorList& incoming,
                              const ops::TensorList& saved) {
+  if (node.name == "CopySlices") {
+    transparent_backwards_.push_back(scopes_.size());
+    return;
+  }
   std::vector<NodeId> gradients;
   for (const Tensor& tensor : incoming) {
     if (tensor.defined() && tensor.is_cuda()) gradients.push_back(node_of(tensor));
@@ -108,6 +112,10 @@ void Capture::begin_backward(const ops::Node& node, const ops::TensorList& incom
 }
 
 void Capture::end_backward(const ops::TensorList& grads) {
+  if (!transparent_backwards_.empty() && transparent_backwards_.back() == scopes_.size()) {
+    transparent_backwards_.pop_back();
+    return;
+  }
   Scope scope = std::move(scopes_.back());
   scopes_.pop_back();
   // A gradient that begins as zeros is written into by the rest of the function.

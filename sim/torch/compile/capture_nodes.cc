@@ -320,9 +320,11 @@ void Capture::write_functionally(const Scope& scope) {
     cast.inputs = {id};
     id = add_computed(std::move(cast), tensor, tensor.dtype());
   }
+  const bool is_whole = is_seen_whole(tensor);
+  if (!is_whole) id = put_into(whole_of(tensor), tensor, id);
   written_[memory_of(tensor)] = id;
   if (is_made_here(tensor)) {
-    mark(tensor, id);
+    if (is_whole) mark(tensor, id);
     return;
   }
   const auto before =

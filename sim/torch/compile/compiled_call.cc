@@ -233,6 +233,7 @@ class CompiledRun final : public GraphBreaks {
            const std::shared_ptr<const InductorCode>& inductor, ops::TensorList& results);
   std::shared_ptr<const InductorCode> by_inductor(const Compiled& compiled, bool has_backward);
   Capture& capture() { return *captures_.back(); }
+  void lift_indices();
 
   Session& session_;
   Backend backend_;
@@ -249,10 +250,11 @@ class CompiledRun final : public GraphBreaks {
 void CompiledRun::begin(ops::TensorList arguments) {
   arguments_ = std::move(arguments);
   captures_.push_back(
-      std::make_unique<Capture>(session_, arguments_, backend_ == Backend::kInductor));
+      std::make_unique<Capture>(session_, arguments_, backend_ != Backend::kAotEager));
   capture().breaks = this;
   capture().is_later_graph = captures_.size() > 1;
   looks_ = session_.c.looks().all;
+  session_.lifted.clear();
   backwards_ = session_.backwards;
   is_capturing_ = true;
 }
@@ -310,6 +312,23 @@ void CompiledRun::end(const Value& value) {
   compile(all, {});
 }
 
+/// Dynamo runs what it traces on fake tensors: a list of positions becomes a tensor nevertheless,
+/// and a constant of the graph. Source: torch's applySlicing; FakeTensorMode, lift_fresh.
+void CompiledRun::lift_indices() {
+  ops::Context& c = session_.c;
+  Pretender* const pretender = session_.emitter.pretended_by();
+  session_.emitter.pretend(nullptr);
+  ops::Tracer* const tracer = std::exchange(c.tracer, nullptr);
+  for (const auto& [bytes, device] : session_.lifted) {
+    const ops::LabelScope label(c, "lift_fresh");
+    Tensor made = c.scratch(bytes, device);
+    const Tensor constant = c.scratch(bytes, device);
+    made.reset();
+  }
+  c.tracer = tracer;
+  session_.emitter.pretend(pretender);
+}
+
 std::shared_ptr<const InductorCode> CompiledRun::by_inductor(const Compiled& compiled,
                                                              bool has_backward) {
   const std::size_t number = captures_.size();
@@ -325,6 +344,7 @@ std::shared_ptr<const InductorCode> CompiledRun::by_inductor(const Compiled& com
   KnownCode* code = known.find(call);
   if (code == nullptr) {
     auto& seen = kept_of<KeptSizes>(session_, code_of(session_, function_), number);
+    lift_indices();
     code = &known.add(std::move(call), seen.open(session_, sizes_, capture(), arguments_));
   } else if (code->is_made_for(call)) {
     return code->code;
@@ -332,9 +352,11 @@ std::shared_ptr<const InductorCode> CompiledRun::by_inductor(const Compiled& com
     code->call = std::move(call);
   }
   code->kept.open_sizes = code->open_inputs(capture());
+  code->kept.open_images = code->open_images();
+  code->kept.runs_as_graphs = backend_ == Backend::kInductorGraphs;
   const auto& device = session_.c.spec();
   try {
-    code->code = compile_with_inductor(capture(), compiled.tangents, has_backward,
+    code->code = compile_with_inductor(session_, capture(), compiled.tangents, has_backward,
                                        {device.sm_count, device.max_threads_per_sm}, code->kept,
                                        session_.emitter.recorded() != nullptr);
   } catch (const ops::NotModelled& problem) {
@@ -373,7 +395,7 @@ void CompiledRun::compile(const ops::TensorList& all, const ops::TensorList& dea
     }
     captured.graph.outputs.insert(captured.graph.outputs.end(), written.begin(), written.end());
     if (captured.graph.outputs.empty()) return;
-    if (backend_ == Backend::kInductor) {
+    if (backend_ != Backend::kAotEager) {
       inductor = by_inductor(*compiled, has_backward);
       return;
     }
@@ -458,6 +480,7 @@ Value call_compiled(Session& session, Backend backend, ForSizes sizes, const Val
   for (std::size_t i = 0; i < args.positional + args.keyword_count; ++i)
     collect_tensors(args.values[i], arguments);
   initialise_device(session, arguments);
+  ++session.compiled_calls;
   CompiledRun run(session, backend, sizes, function);
   run.begin(std::move(arguments));
   Value value = session.interp.call(function, args);

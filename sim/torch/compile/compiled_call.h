@@ -9,7 +9,7 @@ namespace tidemark::torch {
 class GraphBreaks;
 
 /// What torch.compile's backend makes of captured code.
-enum class Backend : std::uint8_t { kAotEager, kInductor };
+enum class Backend : std::uint8_t { kAotEager, kInductor, kInductorGraphs };
 
 /// A call of a compiled function: captured, cut into a forward and a backward pass, and the first
 /// of them run. The code is captured at every call, so that what it does besides happens each time,

@@ -6,6 +6,7 @@
 
 #include "sim/graph/inductor/decompose.h"
 #include "sim/graph/node_text.h"
+#include "sim/torch/compile/graphed_pass.h"
 #include "sim/torch/compile/plan_run.h"
 
 namespace tidemark::torch {
@@ -84,9 +85,34 @@ void trace_patterns(Session& session, const InductorCode& code) {
     const Tensor folded = c.empty({}, dtype, session.current_device);
 }
 
+namespace {
+
+/// Which function the passes are for CUDA graphs; -1: none, they run as they are. Source: torch's
+/// cudagraphify_impl; check_for_mutation.
+std::int64_t graph_function_of(Session& session, const InductorCode& code, const NodeGraph& joint,
+                               KeptCode& kept) {
+  std::vector<std::vector<std::int64_t>> sizes;
+  for (std::size_t i = 0; i < code.inputs.size(); ++i) {
+    const graph::GraphNode& input = joint.nodes[code.inputs[i]];
+    const bool is_written = std::find(joint.written.begin(), joint.written.end(), code.inputs[i]) !=
+                            joint.written.end();
+    if (!input.device.is_cuda() || (is_written && !input.is_parameter)) return -1;
+    sizes.emplace_back(input.sizes.begin(), input.sizes.end());
+  }
+  const auto [known, is_new] = kept.graph_functions.emplace(std::move(sizes), 0);
+  if (is_new) {
+    known->second = session.graph_functions;
+    session.graph_functions += 2;
+  }
+  return known->second;
+}
+
+}  // namespace
+
 std::shared_ptr<const InductorCode> compile_with_inductor(
-    const Capture& capture, const std::vector<NodeId>& tangents, bool has_backward,
-    const graph::inductor::DeviceShape& device, KeptCode& kept, bool wants_text) {
+    Session& session, const Capture& capture, const std::vector<NodeId>& tangents,
+    bool has_backward, const graph::inductor::DeviceShape& device, KeptCode& kept,
+    bool wants_text) {
   std::vector<NodeId> places;
   auto code = std::make_shared<InductorCode>();
   NodeGraph joint =
@@ -116,6 +142,8 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
   code->is_cached = !draws_again(joint, parts) && !capture.has_functions && !capture.has_policies;
   std::vector<NodeId> results = joint.outputs;
   results.resize(code->outputs);
+  for (const NodeId id : code->inputs) code->is_fixed.push_back(joint.nodes[id].is_parameter);
+  if (kept.runs_as_graphs) code->graph_function = graph_function_of(session, *code, joint, kept);
   results.insert(results.end(), parts.saved.begin(), parts.saved.end());
   code->saved = parts.saved;
   code->gradients = joint.gradients;
@@ -126,6 +154,7 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
   forward.visible_outputs = code->outputs;
   forward.is_inference = !has_backward;
   forward.is_dynamic = kept.is_dynamic;
+  forward.open_images = kept.open_images;
   code->forward =
       graph::inductor::compile_pass(std::move(forward), device, kept.forward, wants_text);
   if (has_backward) {
@@ -138,6 +167,7 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
     pass.is_donated = donated(joint, inputs);
     pass.visible_outputs = pass.outputs.size();
     pass.is_dynamic = kept.is_dynamic;
+    pass.open_images = kept.open_images;
     for (const NodeId id : code->inputs)
       pass.is_as_parameter.push_back(joint.nodes[id].is_parameter);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -163,10 +193,19 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
 
 namespace {
 
-void run_backward(const std::shared_ptr<const InductorCode>& code, ops::Backward& b) {
+void run_backward(Session& session, const std::shared_ptr<const InductorCode>& code,
+                  ops::Backward& b) {
   PlanRun run(b.c, code->backward);
+  const bool is_graph = code->graph_function >= 0;
+  ops::TensorList inputs;  // of a graph
+  std::vector<bool> is_fixed;
   std::size_t input = 0;
-  for (const Tensor& saved : b.saved) run.give(input++, saved);
+  for (const Tensor& saved : b.saved) {
+    if (!is_graph) run.give(input, saved);
+    ++input;
+  }
+  if (is_graph) inputs = std::move(b.saved);
+  is_fixed.assign(inputs.size(), true);
   b.saved.clear();
   if (!b.c.thread().retains_graph) b.node.release_variables();
   const auto& nodes = code->backward.pass.graph.nodes;
@@ -175,10 +214,21 @@ void run_backward(const std::shared_ptr<const InductorCode>& code, ops::Backward
     if (code->tangents[i] == kNoNode) continue;
     const NodeId node = code->backward.pass.inputs[input];
     const Tensor tangent = tangent_like(b, nodes[node], b.incoming[i]);
-    run.give(input++, tangent);
+    if (is_graph) {
+      inputs.push_back(tangent);
+      is_fixed.push_back(false);
+      ++input;
+    } else {
+      run.give(input++, tangent);
+    }
     if (!b.incoming[i].defined()) zeros.push_back(tangent);
   }
-  run.run();
+  if (is_graph) {
+    run_as_graph(session, run, {code->graph_function + 1, GraphPass::kBackward}, std::move(inputs),
+                 is_fixed);
+  } else {
+    run.run();
+  }
   for (std::size_t i = 0; i < code->gradients.size(); ++i) {
     if (code->gradients[i] != kNoNode) b.grads[i] = run.take(i);
   }
@@ -193,20 +243,27 @@ void run_inductor_forward(Session& session, const std::shared_ptr<const Inductor
   for (const auto& [tensor, id] : capture.inputs) inputs.push_back(tensor);
   ops::Op op(c, "CompiledFunction", "CompiledFunctionBackward", inputs);
   PlanRun run(c, code->forward);
-  for (std::size_t i = 0; i < inputs.size(); ++i) run.give(i, inputs[i]);
   {
     const ops::GradMode off(c, false);
-    run.run();
+    if (code->graph_function >= 0) {
+      const auto pass = code->has_backward ? GraphPass::kForward : GraphPass::kInference;
+      run_as_graph(session, run, {code->graph_function, pass}, inputs, code->is_fixed);
+    } else {
+      for (std::size_t i = 0; i < inputs.size(); ++i) run.give(i, inputs[i]);
+      run.run();
+    }
   }
   for (std::size_t i = 0; i < results.size(); ++i) results[i]->storage = run.memory_of(i);
   ops::TensorList kept;
   for (std::size_t slot = 0; slot < code->saved.size(); ++slot) {
     // An input as it is, unless the forward pass has laid out a copy of it.
     const graph::inductor::BufferId held = code->forward.results[code->outputs + slot].buffer;
-    kept.push_back(held < inputs.size() ? inputs[held] : run.take(code->outputs + slot));
+    const bool is_input =
+        held < inputs.size() && run.memory_of(code->outputs + slot) == inputs[held]->storage;
+    kept.push_back(is_input ? inputs[held] : run.take(code->outputs + slot));
     op.save(slot, kept.back());
   }
-  op.results_of(results, [code](ops::Backward& b) { run_backward(code, b); });
+  op.results_of(results, [code, s = &session](ops::Backward& b) { run_backward(*s, code, b); });
   for (std::size_t i = 0; i < results.size(); ++i) {
     const bool has_gradient = i < code->tangents.size() && code->tangents[i] != kNoNode;
     if (!has_gradient) results[i]->grad_fn = {};

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "sim/graph/details.h"
@@ -25,6 +27,10 @@ struct InductorCode {
   std::size_t outputs = 0;  ///< results of the forward pass before what is saved
   std::vector<std::string_view> unknown;  ///< operators whose decompositions are not known
   graph::CompiledCode text;
+  /// Its passes run as CUDA graphs of functions of these numbers: the forward pass of this, the
+  /// backward pass of the next. -1: they do not.
+  std::int64_t graph_function = -1;
+  std::vector<bool> is_fixed;  ///< by input: a parameter or the like, which stays where it lies
 };
 
 /// What PyTorch keeps of a compiled function from call to call.
@@ -34,13 +40,18 @@ struct KeptCode {
   bool is_dynamic = false;  ///< for other sizes as well
   /// By input: how many sizes that are open it is the first to have. Each is an input, too.
   std::vector<int> open_sizes;
+  /// As PassGraph has them.
+  std::vector<std::pair<std::int64_t, std::int64_t>> open_images;
+  bool runs_as_graphs = false;
+  /// By sizes of the inputs: the number of the function that CUDA graphs are recorded of.
+  std::map<std::vector<std::vector<std::int64_t>>, std::int64_t> graph_functions;
 };
 
 /// Compiles a captured graph. `tangents`: of its results, in the captured graph. `kept`: of calls
 /// with dynamic sizes before; the first fills it. Errors: ops::NotModelled.
 std::shared_ptr<const InductorCode> compile_with_inductor(
-    const Capture& capture, const std::vector<graph::NodeId>& tangents, bool has_backward,
-    const graph::inductor::DeviceShape& device, KeptCode& kept, bool wants_text);
+    Session& session, const Capture& capture, const std::vector<graph::NodeId>& tangents,
+    bool has_backward, const graph::inductor::DeviceShape& device, KeptCode& kept, bool wants_text);
 
 /// What compiling asks for itself where no cache answers: the joint graph's pattern matcher traces
 /// its attention patterns once a process, on tensors of one number. Source: torch's

@@ -218,6 +218,15 @@ std::vector<int> KnownCode::open_inputs(const Capture& capture) const {
   return counts;
 }
 
+std::vector<std::pair<std::int64_t, std::int64_t>> KnownCode::open_images() const {
+  std::vector<std::pair<std::int64_t, std::int64_t>> images;
+  for (std::size_t i = 0; i < open.size() && i < call.sizes.size(); ++i) {
+    if (open[i].size() == 4 && (open[i][2] || open[i][3]))
+      images.emplace_back(call.sizes[i][2], call.sizes[i][3]);
+  }
+  return images;
+}
+
 KnownCode* KnownCodes::find(const CapturedCall& call) {
   const auto found = std::find_if(codes_.begin(), codes_.end(),
                                   [&](const KnownCode& code) { return code.fits(call); });

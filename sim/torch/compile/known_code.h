@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "sim/torch/compile/capture.h"
@@ -54,6 +55,8 @@ struct KnownCode {
   /// By input of the graph: how many open sizes it is the first to have. Equal sizes are one.
   /// Source: torch's duck shapes.
   [[nodiscard]] std::vector<int> open_inputs(const Capture& capture) const;
+  /// Height and width of the images among the arguments, where one of them is open.
+  [[nodiscard]] std::vector<std::pair<std::int64_t, std::int64_t>> open_images() const;
 };
 
 std::vector<ops::Dims> sizes_of(const ops::TensorList& tensors);

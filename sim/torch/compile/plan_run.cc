@@ -143,9 +143,38 @@ void PlanRun::run() {
   }
 }
 
-const Ref<ops::Storage>& PlanRun::memory_of(std::size_t result) const {
+BufferId PlanRun::root_of(std::size_t result) const {
   BufferId id = compiled_.results[result].buffer;
   while (compiled_.buffers[id].changes != kNoBuffer) id = compiled_.buffers[id].changes;
+  return id;
+}
+
+void PlanRun::look_back() {
+  for (std::size_t i = 0; i < compiled_.results.size(); ++i) {
+    if (compiled_.results[i].buffer == kNoBuffer) continue;
+    const BufferId id = root_of(i);
+    const Buffer& buffer = compiled_.buffers[id];
+    if (!held_[id]) held_[id] = c_.memory_of_others(buffer.bytes(), buffer.device);
+  }
+}
+
+std::vector<Ref<ops::Storage>> PlanRun::results() const {
+  std::vector<BufferId> made;
+  for (const Line& line : compiled_.lines) made.push_back(line.buffer);
+  const auto when = [&](BufferId id) { return std::find(made.begin(), made.end(), id); };
+  std::vector<BufferId> order;
+  for (std::size_t i = 0; i < compiled_.results.size(); ++i) {
+    if (compiled_.results[i].buffer != kNoBuffer) order.push_back(root_of(i));
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](BufferId a, BufferId b) { return when(a) < when(b); });
+  std::vector<Ref<ops::Storage>> all;
+  for (const BufferId id : order) all.push_back(held_[id]);
+  return all;
+}
+
+const Ref<ops::Storage>& PlanRun::memory_of(std::size_t result) const {
+  const BufferId id = root_of(result);
   TIDEMARK_CHECK(held_[id] != nullptr, "a result of compiled code has no memory");
   return held_[id];
 }

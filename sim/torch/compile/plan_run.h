@@ -16,15 +16,22 @@ class PlanRun {
   /// What is there before. Call it for every input of the pass.
   void give(std::size_t input, const ops::Tensor& tensor);
   void run();
+  /// Nothing runs: results lie in memory that a graph keeps, and hold none. Inputs that are results
+  /// were given, or lie there, too.
+  void look_back();
   /// Results are held by nobody here any longer.
   void let_go() { held_.clear(); }
   /// A tensor of its own for a result.
   [[nodiscard]] ops::Tensor take(std::size_t result) const;
   [[nodiscard]] const Ref<ops::Storage>& memory_of(std::size_t result) const;
+  /// The memory of all results that are there, in the order in which it is asked for.
+  [[nodiscard]] std::vector<Ref<ops::Storage>> results() const;
 
  private:
   using Memory = std::pair<graph::StorageId, Ref<ops::Storage>>;
   void allocate(graph::inductor::BufferId id);
+  /// The buffer whose memory a result has.
+  [[nodiscard]] graph::inductor::BufferId root_of(std::size_t result) const;
   void call_library(const graph::inductor::Line& line);
   void launch(const graph::inductor::Line& line);
 

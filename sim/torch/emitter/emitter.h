@@ -94,6 +94,7 @@ class Emitter final : public ops::Memory,
   [[nodiscard]] OperatorWatch* watched_by() const { return watch_; }
   /// From here on everything is pretended; null: no longer.
   void pretend(Pretender* pretender) { pretender_ = pretender; }
+  [[nodiscard]] Pretender* pretended_by() const { return pretender_; }
   /// The switches as they are at each launch, which say how products are computed. Not owned.
   void heed(const ops::Backends* backends) { backends_ = backends; }
   /// One more owner of a request: it is released when all have.

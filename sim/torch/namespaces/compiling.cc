@@ -6,6 +6,7 @@
 
 #include "sim/torch/compile/capture.h"
 #include "sim/torch/compile/compiled_call.h"
+#include "sim/torch/compile/graphed_pass.h"
 #include "sim/torch/namespaces/torch_c.h"
 #include "sim/torch/tensors/tensor_object.h"
 
@@ -31,15 +32,17 @@ void add_compiling(Session& session, lang::Module& module) {
                  "call_compiled", [s = &session](lang::Interp& in, lang::CallArgs& args) -> Value {
                    if (args.positional < 3) in.type_error("expected a function to call");
                    const auto* name = args.values[0].as<lang::Str>();
-                   const bool is_inductor = name != nullptr && name->text() == "inductor";
+                   const std::string_view text = name != nullptr ? name->text() : "";
+                   const Backend backend = text == "inductor"          ? Backend::kInductor
+                                           : text == "inductor graphs" ? Backend::kInductorGraphs
+                                                                       : Backend::kAotEager;
                    const ForSizes sizes = args.values[1].is_none()   ? ForSizes::kAutomatic
                                           : in.truth(args.values[1]) ? ForSizes::kOthersToo
                                                                      : ForSizes::kOwn;
                    const Value function = args.values[2];
                    lang::CallArgs rest{args.values + 3, args.positional - 3, args.keywords,
                                        args.keyword_count, false};
-                   return call_compiled(*s, is_inductor ? Backend::kInductor : Backend::kAotEager,
-                                        sizes, function, rest);
+                   return call_compiled(*s, backend, sizes, function, rest);
                  }));
   const auto region = [&](std::string_view name, std::string_view signature, bool begins) {
     module.set(
@@ -67,6 +70,7 @@ void add_compiling(Session& session, lang::Module& module) {
         if (GraphBreaks* code = code_under_way(*s)) code->resume();
         return Value::none();
       }));
+  add_graphed_passes(session, module);
   region("begin_checkpointed", "begin_checkpointed()", true);
   region("end_checkpointed", "end_checkpointed()", false);
   // DTensors find sizes by fake tensors, the first of which meets no device behind it: none is

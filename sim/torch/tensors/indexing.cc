@@ -248,6 +248,8 @@ Sliced apply_slicing(Session& session, const Tensor& self, const Value& key, Pur
         ops::note_copy(ops::view_of(*array), out.indices.back(), nullptr);
       } else {
         note_positions(session, k, out.indices.back());
+        if (c.tracer != nullptr)
+          session.lifted.emplace_back(out.indices.back().bytes(), self.device());
       }
       out.has_tensors = true;
       ++dim;

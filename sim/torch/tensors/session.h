@@ -187,7 +187,11 @@ class Session {
   CompileMode compile = CompileMode::kModel;
   /// What torch.compile keeps of a function's code, with gradients and without.
   std::map<const void*, std::shared_ptr<void>> compiled_code;
-  bool has_compiled = false;         ///< something, in this process
+  bool has_compiled = false;  ///< something, in this process
+  /// Lists that index tensors of a device in the code that is captured: the bytes of each.
+  std::vector<std::pair<Bytes, ops::Device>> lifted;
+  std::int64_t compiled_calls = 0;   ///< of compiled functions, so far
+  std::int64_t graph_functions = 0;  ///< passes that run as CUDA graphs, so far
   bool has_traced_patterns = false;  ///< inductor's, for code that its cache does not keep
   std::string
       allocator_conf;  ///< what the program's os.environ asks of the allocator; empty: nothing

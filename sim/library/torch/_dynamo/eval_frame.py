@@ -5,6 +5,7 @@ import os
 import _tidemark
 import torch
 import torch._C as _C
+import torch._inductor as _inductor
 
 
 # The peaks of code run as eager, beside those of PyTorch's recordings: docs/compile.md, "How far it errs".
@@ -24,6 +25,12 @@ def _is_modelled():
     return "compiled code is modelled as inductor of PyTorch 2.11 does, cache warm, {} (docs/compile.md)".format(
         " and ".join(f"{least:+} to {most:+} % of {what}" for what, (least, most) in _MODEL_ERROR.items())
     )
+
+
+_IS_TUNED = (
+    "which kernels of products are the fastest is found by timing them: here they are those of the libraries, "
+    "without what inductor would join to its own (docs/compile.md)"
+)
 
 
 # Backends whose compiled code is modelled.
@@ -50,7 +57,6 @@ _WITHOUT_EFFECT = {
     "size_asserts": _EITHER,
     "trace.enabled": _EITHER,
     "trace.graph_diagram": _EITHER,
-    "triton.cudagraphs": (False,),
     "triton.unique_kernel_names": _EITHER,
 }
 
@@ -165,11 +171,19 @@ def optimize(backend="inductor", *, nopython=False, guard_filter_fn=None, disabl
         return OptimizeContext(nopython, dynamic)
     if backend not in _MODELLED:
         _C.refuse(f"torch.compile(backend={backend!r}) is not modelled", _WAY_OUT)
-    if mode not in (None, "default"):
-        _C.refuse(f"torch.compile(mode={mode!r}) is not modelled", _WAY_OUT)
+    wants_graphs = False
+    if mode is not None and backend == "inductor":
+        if mode not in _inductor._MODES:
+            raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(_inductor._MODES)}")
+        chosen = _inductor._MODES[mode]
+        wants_graphs = chosen.get("triton.cudagraphs", False)
+        if "max_autotune" in chosen:
+            _tidemark.note(_IS_TUNED)
     for name, value in (options or {}).items():
-        if value not in _WITHOUT_EFFECT.get(name.replace("-", "_"), ()):
+        if name.replace("-", "_") == "triton.cudagraphs" and backend == "inductor":
+            wants_graphs = bool(value)
+        elif value not in _WITHOUT_EFFECT.get(name.replace("-", "_"), ()):
             _C.refuse(f"torch.compile(options={{{name!r}: {value!r}}}) is not modelled", _WAY_OUT)
     if backend == "inductor":
         _tidemark.note(_is_modelled())
-    return OptimizeContext(nopython, dynamic, backend)
+    return OptimizeContext(nopython, dynamic, "inductor graphs" if wants_graphs else backend)

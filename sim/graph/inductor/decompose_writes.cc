@@ -1,0 +1,102 @@
+// Operators that write in place, as what they give, and others that copy. Source:
+// docs/rules/compile.md#1.
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "sim/graph/inductor/decomposer.h"
+#include "sim/graph/inductor/index.h"
+
+namespace tidemark::graph::inductor {
+
+using ops::Dims;
+
+namespace {
+
+/// The only dimension in which a part differs from its whole, or which it has not; the rank: there
+/// is no such dimension.
+std::size_t dim_of_part(const Dims& whole, const Dims& part) {
+  const bool is_select = part.size() + 1 == whole.size();
+  if (!is_select && part.size() != whole.size()) return whole.size();
+  std::size_t dim = 0;
+  while (dim < part.size() && part[dim] == whole[dim]) ++dim;
+  if (!is_select && dim == part.size()) return whole.size();
+  for (std::size_t i = dim + (is_select ? 0 : 1); i < part.size(); ++i) {
+    if (part[i] != whole[i + (is_select ? 1 : 0)]) return whole.size();
+  }
+  return dim;
+}
+
+}  // namespace
+
+bool Decomposer::is_repeated(const GraphNode& joined) {
+  const std::vector<NodeId>& parts = joined.inputs;
+  return std::all_of(parts.begin(), parts.end(), [&](NodeId id) { return id == parts.front(); });
+}
+
+/// A tensor that is joined with itself is repeated in a dimension of its own. Source: torch's
+/// inductor/decomposition.py, cat.
+void Decomposer::repeat(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  const NodeId x = inputs_of(id).front();
+  std::size_t dim = 0;
+  while (out_.nodes[x].sizes[dim] == node.sizes[dim]) ++dim;
+  const NodeId row = builder_.unsqueeze(x, dim);
+  Dims sizes = out_.nodes[row].sizes;
+  sizes[dim] = static_cast<std::int64_t>(node.inputs.size());
+  const NodeId copy = builder_.pointwise("clone", {builder_.expand(row, sizes)});
+  out_.nodes[copy].kind = NodeKind::kCopy;
+  out_.nodes[copy].dims = {1};
+  out_.nodes[copy].strides = dense_strides(sizes);
+  at_[id] = builder_.view("view", copy, node.sizes, dense_strides(node.sizes), 0);
+}
+
+bool Decomposer::written(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  if (node.has_parts || node.inputs.empty()) return false;
+  const std::vector<NodeId> inputs = inputs_of(id);
+  std::string_view name = node.name;
+  if (name.ends_with('_') && !name.ends_with("__")) name.remove_suffix(1);
+  if (name == "select_scatter" || name == "slice_scatter") {
+    const NodeId made = builder_.opaque(name, inputs, node.sizes, node.dtype);
+    out_.nodes[made].dims = node.dims;
+    gives(id, made);
+    return true;
+  }
+  if (name == "one_hot") {
+    const NodeId column = builder_.unsqueeze(inputs[0], out_.nodes[inputs[0]].sizes.size());
+    const NodeId classes =
+        builder_.fill("iota", {node.sizes.back()}, ops::ScalarType::kInt64, "#classes");
+    gives(id, builder_.convert(builder_.pointwise("eq", {column, classes}), node.dtype));
+    return true;
+  }
+  if (name == "copy" && inputs.size() == 2) {
+    NodeId x = builder_.convert(inputs[1], node.dtype);
+    if (out_.nodes[x].sizes != node.sizes) x = builder_.expand(x, node.sizes);
+    const NodeId made = builder_.pointwise("clone", {x});
+    out_.nodes[made].kind = NodeKind::kCopy;
+    gives(id, made);
+    return true;
+  }
+  const bool is_number = (name == "fill" || name == "zero") && inputs.size() == 1;
+  if (is_number || name == "copy_backwards" || name == "fill_backward") {
+    gives(id, builder_.fill("full", node.sizes, node.dtype, is_number ? node.call : "#0"));
+    return true;
+  }
+  if (name == "as_strided_backward") {
+    // A view that was looked at anew behind a write: its gradient is that of the view.
+    const std::size_t dim = dim_of_part(node.sizes, out_.nodes[inputs[0]].sizes);
+    if (dim == node.sizes.size()) return false;
+    const bool is_select = out_.nodes[inputs[0]].sizes.size() < node.sizes.size();
+    const NodeId zeros = builder_.fill("full", node.sizes, node.dtype, "#0");
+    const NodeId made = builder_.opaque(is_select ? "select_scatter" : "slice_scatter",
+                                        {zeros, inputs[0]}, node.sizes, node.dtype);
+    out_.nodes[made].dims = {static_cast<std::int64_t>(dim)};
+    gives(id, made);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace tidemark::graph::inductor
