@@ -267,7 +267,7 @@ class Init(unittest.TestCase):
             (["a.yaml", "--model", "reznet18"], "error: --model: the zoo has no model 'reznet18' that a loop can train; did you mean 'resnet18'?\n"),
             (["a.yaml", "--model", "mlp", "--args", "layer=2"], "error: --args: mlp has no argument 'layer'; did you mean 'layers'?\n"),
             (["a.yaml", "--model", "mlp", "--args", "2"], "error: --args: expected NAME=VALUE, found '2'\n"),
-            (["a.yaml", "--model", "mlp", "--device", "h1000"], "error: --device: unknown device 'zz9000'; did you mean 'h100'?\n"),
+            (["a.yaml", "--model", "mlp", "--device", "h1000"], "error: --device: unknown device 'h1000'; did you mean 'h100'?\n"),
             (["a.yaml", "--model", "mlp", "--optimizer", "Adm"], "error: --optimizer: unknown optimizer 'Adm'; did you mean 'Adam'?\n"),
             (["a.yaml", "--model", "mlp", "--batch", "0"], "error: --batch: must be 1 or more, found 0\n"),
             (["a.yaml", *own[:3], "Nets", *own[4:]], "error: --class: net.py has no 'Nets'; did you mean 'Net'?\n"),
