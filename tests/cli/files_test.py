@@ -87,8 +87,8 @@ class Files(unittest.TestCase):
             "101 ['[CLS]', 'a', '[SEP]'] True\n")
 
     def test_a_refusal_does_not_name_this_process(self):
-        text = "try:\n    open('/proc/mounts')\nexcept OSError as error:\n    print(error)\n"
-        self.assertIn("'/proc/mounts' lies outside of", self.printed(text))
+        text = "print(open('/proc/mounts').read().split()[1])\ntry:\n    open('/proc/self/maps')\nexcept OSError as error:\n    print(error)\n"
+        self.assertRegex(self.printed(text), r"^/\n.*'/proc/self/maps' lies outside of")
 
     def test_the_host_has_room(self):
         text = "import psutil\nprint(psutil.virtual_memory().available >> 40, psutil.Process().memory_info().rss, psutil.cpu_count() > 0)\n"

@@ -119,14 +119,18 @@ class Response:
 
 
 def request(method, url, **options):
-    about = str(url).partition("huggingface.co/api/models/")[2]
-    if method == "GET" and about:
+    place = str(url).partition("://huggingface.co/")[2]
+    if place:
         from _known_hub import described
 
-        found = described(about.partition("/revision/")[0])
-        if found is not None:
+        about = place.removeprefix("api/models/")
+        found = described(about.partition("/resolve/")[0].partition("/revision/")[0])
+        if found is not None and method == "GET" and about != place:
             return Response(Request(method, url, **options), found)
-    _tidemark.note(f"no network: {method} {url} is not asked for")
+        if found is None:
+            _tidemark.note(f"no network: {method} {url} is not asked for")
+    else:
+        _tidemark.note(f"no network: {method} {url} is not asked for")
     raise ConnectError("[Errno -3] Temporary failure in name resolution", request=Request(method, url))
 
 
