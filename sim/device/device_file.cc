@@ -14,7 +14,7 @@ namespace {
 
 namespace form = yaml::form;
 
-constexpr yaml::Form kText = form::text();
+constexpr yaml::Form kTextForm = form::text();
 constexpr yaml::Form kBytes = form::integer(1);
 
 constexpr yaml::Field kRateFields[] = {
@@ -30,9 +30,9 @@ constexpr yaml::Map kRatesMap{kRateFields};
 
 constexpr yaml::Field kDeviceFileFields[] = {
     {"schema_version", form::integer(1, 1), "the version of this format", true},
-    {"id", kText, "short name: h100-sxm-80gb", true},
-    {"name", kText, "as the driver says it", true},
-    {"aliases", form::list_of(kText), "other names that scenarios may use"},
+    {"id", kTextForm, "short name: h100-sxm-80gb", true},
+    {"name", kTextForm, "as the driver says it", true},
+    {"aliases", form::list_of(kTextForm), "other names that scenarios may use"},
     {"compute_capability", form::text("^[1-9][0-9]?\\.[0-9]$"), "as text: \"9.0\"", true},
     {"marketing_gb", form::integer(1, 1'000'000), "what it is sold as"},
     {"total_memory_bytes", form::bytes(), "cudaGetDeviceProperties: the capacity that counts",
@@ -40,16 +40,16 @@ constexpr yaml::Field kDeviceFileFields[] = {
     {"total_memory_seen", form::list_of(kBytes), "other totals that drivers have reported"},
     {"nvidia_smi_mib", form::integer(0, std::int64_t{1} << 40), "what nvidia-smi calls the total"},
     {"context_bytes", form::bytes(), "gone once a CUDA context exists", true},
-    {"context_basis", kText, "measured, or the rule that gives it"},
+    {"context_basis", kTextForm, "measured, or the rule that gives it"},
     {"sm_count", form::integer(0, 100'000), "multiprocessors", true},
     {"max_threads_per_sm", form::integer(0, 100'000), "threads of a multiprocessor", true},
     {"smem_optin_bytes", form::bytes(), "shared memory that a block may ask for"},
     {"l2_bytes", form::bytes(), "size of the L2 cache", true},
     {"bandwidth_bytes_per_s", form::bytes(), "of the device's memory", true},
     {"peak_flops", form::map(kRatesMap), "operations a second, by type"},
-    {"confidence", form::map_of(kText), "how well each figure is known"},
-    {"notes", kText, "what else is to be known"},
-    {"sources", form::list_of(kText), "where the figures come from"}};
+    {"confidence", form::map_of(kTextForm), "how well each figure is known"},
+    {"notes", kTextForm, "what else is to be known"},
+    {"sources", form::list_of(kTextForm), "where the figures come from"}};
 
 /// "9.0" as 90.
 std::optional<int> parse_capability(std::string_view text) {
