@@ -13,6 +13,18 @@ namespace tidemark::ops::records {
 
 namespace {
 
+/// `code` without the parentheses around all of it: clang asks about `if ((a == b))`.
+std::string without_outer(const std::string& code) {
+  if (!code.starts_with('(')) return code;
+  int depth = 0;
+  for (std::size_t at = 0; at < code.size(); ++at) {
+    if (code[at] == '(') ++depth;
+    if (code[at] == ')' && --depth == 0)
+      return at + 1 == code.size() ? code.substr(1, at - 1) : code;
+  }
+  return code;
+}
+
 [[noreturn]] void fail(const Expression& at, std::string message) {
   throw InputError(Problem{at.at, {}, std::move(message), {}});
 }
@@ -276,7 +288,7 @@ Value Emitter::choice(const Expression& choice, const Scope& scope) {
   const std::string name = fresh();
   std::string declared = fmt::format("  Tensor {};\n", name);
   const std::string before = std::exchange(code_, {});
-  line(fmt::format("if ({}) {{", test.code));
+  line(fmt::format("if ({}) {{", without_outer(test.code)));
   line(fmt::format("{} = {};", name, branch(choice.parts[0], scope, declared).code));
   line("} else {");
   line(fmt::format("{} = {};", name, branch(choice.parts[1], scope, declared).code));
