@@ -32,7 +32,8 @@ void add_compiling(Session& session, lang::Module& module) {
                  "call_compiled", [s = &session](lang::Interp& in, lang::CallArgs& args) -> Value {
                    if (args.positional < 3) in.type_error("expected a function to call");
                    const auto* name = args.values[0].as<lang::Str>();
-                   const std::string_view text = name != nullptr ? name->text() : "";
+                   const std::string_view text =
+                       name != nullptr ? std::string_view(name->text()) : "";
                    const Backend backend = text == "inductor"          ? Backend::kInductor
                                            : text == "inductor graphs" ? Backend::kInductorGraphs
                                                                        : Backend::kAotEager;
