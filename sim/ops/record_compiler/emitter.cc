@@ -353,7 +353,7 @@ Value Emitter::body(const std::vector<Statement>& statements, Scope scope) {
   const std::string before = std::exchange(code_, {});
   std::string* const outer = std::exchange(declared_, nullptr);
   for (std::size_t i = 0; i + 1 < statements.size(); ++i) statement(statements[i], scope);
-  const Value made = value(statements.back().value, scope);
+  Value made = value(statements.back().value, scope);
   const std::string inside = std::exchange(code_, before);
   declared_ = outer;
   if (made.kind != Value::Kind::kTensor || inside.empty()) {

@@ -83,6 +83,7 @@ void run_as_graph(Session& session, PlanRun& run, GraphFunction function, ops::T
         }
         // What the plan lets go of last must not be held here.
         std::vector<const ops::Storage*> names;
+        names.reserve(before.size());
         for (const Ref<ops::Storage>& storage : before) names.push_back(storage.get());
         before.clear();
         plan->run();

@@ -169,6 +169,7 @@ std::vector<Ref<ops::Storage>> PlanRun::results() const {
   std::stable_sort(order.begin(), order.end(),
                    [&](BufferId a, BufferId b) { return when(a) < when(b); });
   std::vector<Ref<ops::Storage>> all;
+  all.reserve(order.size());
   for (const BufferId id : order) all.push_back(held_[id]);
   return all;
 }

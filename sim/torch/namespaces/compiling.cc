@@ -93,6 +93,7 @@ void add_compiling(Session& session, lang::Module& module) {
             capture->set_policy([s, policy = Value(a[0])](std::string_view op,
                                                           const std::vector<const Tensor*>& reads) {
               std::vector<Value> tensors;
+              tensors.reserve(reads.size());
               for (const Tensor* read : reads) tensors.push_back(s->wrap(*read));
               lang::Interp& in = s->interp;
               const Value chosen =

@@ -29,7 +29,7 @@ Value in_class(Session& session, ops::Tensor tensor, ClassObject& type) {
     tensor->is_parameter = true;
     tensor->storage->set_role(ops::Role::kParameter);
   }
-  const Value object = session.wrap(std::move(tensor));
+  Value object = session.wrap(std::move(tensor));
   object.as<TensorObject>()->set_type(Ref<ClassObject>(&type));
   const bool is_own = &type != session.tensor_class.get() && &type != session.parameter_class.get();
   if (is_own) session.op_table().watch_subclasses();
