@@ -90,6 +90,11 @@ class Files(unittest.TestCase):
         text = "print(open('/proc/mounts').read().split()[1])\ntry:\n    open('/proc/self/maps')\nexcept OSError as error:\n    print(error)\n"
         self.assertRegex(self.printed(text), r"^/\n.*'/proc/self/maps' lies outside of")
 
+    def test_a_program_decides_what_its_own_classes_are(self):
+        text = ("class A:\n    _stands_for = int\nprint(type(A()).__name__, type(A().__dict__) is dict, type(vars(A())).__mro__)\n"
+                "import copy\na = A()\na.x = 1\nb = copy.copy(vars(a))\nb['x'] = 2\nprint(a.x, b)\n")
+        self.assertEqual(self.printed(text), "A True (<class 'dict'>, <class 'object'>)\n1 {'x': 2}\n")
+
     def test_the_host_has_room(self):
         text = "import psutil\nprint(psutil.virtual_memory().available >> 40, psutil.Process().memory_info().rss, psutil.cpu_count() > 0)\n"
         self.assertEqual(self.printed(text), "1 0 True\n")

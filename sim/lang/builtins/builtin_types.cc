@@ -387,7 +387,7 @@ void add_types(Interp& in) {
     if (args.positional == 1) {
       // A class of the library may stand for one of Python's.
       const Ref<ClassObject> own = interp.type_of(args.values[0]);
-      const Value* stands_for = own->lookup(interp.intern("_stands_for"));
+      const Value* stands_for = own->lookup(interp.intern("_tidemark_stands_for"));
       return stands_for == nullptr ? Value(own) : *stands_for;
     }
     return make_type(interp, *interp.classes().type, args);

@@ -50,7 +50,7 @@ class _View:
 
 
 class AttributeTable(_tidemark.mapping_base):
-    _stands_for = dict  # what type() says
+    _tidemark_stands_for = dict  # what type() says
     __class__ = property(lambda self: dict)
 
     def __init__(self, owner, table, access):

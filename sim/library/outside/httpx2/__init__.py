@@ -119,7 +119,7 @@ class Response:
 
 
 def request(method, url, **options):
-    place = str(url).partition("://huggingface.co/")[2]
+    place, found = str(url).partition("://huggingface.co/")[2], None
     if place:
         from _known_hub import described
 
@@ -127,9 +127,7 @@ def request(method, url, **options):
         found = described(about.partition("/resolve/")[0].partition("/revision/")[0])
         if found is not None and method == "GET" and about != place:
             return Response(Request(method, url, **options), found)
-        if found is None:
-            _tidemark.note(f"no network: {method} {url} is not asked for")
-    else:
+    if found is None:
         _tidemark.note(f"no network: {method} {url} is not asked for")
     raise ConnectError("[Errno -3] Temporary failure in name resolution", request=Request(method, url))
 
