@@ -1,6 +1,7 @@
 #include "sim/cli/completion_values.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -44,8 +45,7 @@ void add_keys(const yaml::Map& map, const std::string& before, Words& out) {
 Words keys(const std::string& scenario) {
   Words out;
   add_of_scenario(scenario, out, [&] {
-    Words words = quantity_words(open_scenario(scenario, {}));
-    words.erase(words.begin(), words.begin() + 4);  // what --over alone understands
+    Words words = own_quantity_words(open_scenario(scenario, {}));
     for (std::string& word : words) word += "=";
     return words;
   });
@@ -118,8 +118,15 @@ std::vector<std::string> values_to_offer(const ValueQuestion& question) {
     add_of_scenario(question.scenario, out,
                     [&] { return quantity_words(open_scenario(question.scenario, {})); });
   }
-  std::erase_if(out, [&](const std::string& word) { return !word.starts_with(question.so_far); });
-  return out;
+  std::unordered_set<std::string_view> offered;  // a parameter may have the name of a key
+  Words once;
+  once.reserve(out.size());  // `offered` looks into its words
+  for (std::string& word : out) {
+    if (!word.starts_with(question.so_far) || offered.contains(word)) continue;
+    once.push_back(std::move(word));
+    offered.insert(once.back());
+  }
+  return once;
 }
 
 }  // namespace tidemark::cli

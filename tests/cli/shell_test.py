@@ -34,6 +34,16 @@ def names_in_help():
     return [line.split()[0] for line in listing.splitlines() if line[2] != " "]
 
 
+class ValuesToOffer(unittest.TestCase):
+    """A word is offered once, though a parameter may have the name of a key or of what --over knows by itself."""
+
+    def test_each_once(self):
+        for option in ("over", "set"):
+            words = run("completion", "values", "--of", option, "--in", "configs/scenarios/gpt2.yaml").stdout.split()
+            self.assertIn("layers" if option == "over" else "layers=", words)
+            self.assertEqual(len(words), len(set(words)), option)
+
+
 class Completes(unittest.TestCase):
     """What each shell is asked, and the words that it must offer."""
 

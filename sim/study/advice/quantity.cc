@@ -72,13 +72,23 @@ class Finder {
     return {std::nullopt, "is no parameter with an integer value", did_you_mean(word, words())};
   }
 
-  std::vector<std::string_view> words() const {
-    std::vector<std::string_view> words{"batch", "length", "layers", "device"};
+  /// The scenario's own: its parameters and the constants of its code.
+  std::vector<std::string_view> own_words() const {
+    std::vector<std::string_view> words;
     if (const yaml::Node* params = root_.find("params")) {
       for (const yaml::Entry& entry : params->entries) words.push_back(entry.key);
     }
     words.reserve(words.size() + constants_.size());
     for (const Constant& constant : constants_) words.push_back(constant.name);
+    return words;
+  }
+
+  /// The general words, then the scenario's own that are none of them.
+  std::vector<std::string_view> words() const {
+    std::vector<std::string_view> words{"batch", "length", "layers", "device"};
+    for (const std::string_view word : own_words()) {
+      if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
+    }
     return words;
   }
 
@@ -174,6 +184,12 @@ Quantity require_quantity(const ScenarioSource& source, std::string_view option,
 std::vector<std::string> quantity_words(const ScenarioSource& source) {
   const Finder finder(source);
   const std::vector<std::string_view> words = finder.words();
+  return {words.begin(), words.end()};
+}
+
+std::vector<std::string> own_quantity_words(const ScenarioSource& source) {
+  const Finder finder(source);
+  const std::vector<std::string_view> words = finder.own_words();
   return {words.begin(), words.end()};
 }
 

@@ -27,9 +27,12 @@ std::optional<Quantity> find_quantity(const ScenarioSource& source, std::string_
 Quantity require_quantity(const ScenarioSource& source, std::string_view option,
                           std::string_view word);
 
-/// The words that find_quantity() may know: "batch", "length", "layers" and "device" first, then
-/// the names of parameters or constants. Errors: as read_scenario().
+/// The words that find_quantity() may know, each once: "batch", "length", "layers" and "device"
+/// first, then the names of parameters or constants. Errors: as read_scenario().
 std::vector<std::string> quantity_words(const ScenarioSource& source);
+
+/// The names of parameters or constants alone. Errors: as read_scenario().
+std::vector<std::string> own_quantity_words(const ScenarioSource& source);
 
 /// The names that a word may have: those of "batch", "length" and "layers"; else the word itself.
 std::vector<std::string_view> names_of_quantity(std::string_view word);
