@@ -28,6 +28,7 @@ class CheckCommand final : public Command {
              {"variant", "NAME", "read one of the scenario's variants", ""},
              {"list-variants", "", "print the names of the scenario's variants", ""},
              kDeviceOption,
+             kPackagesOption,
              {"show-loop", "", "print the loop that runs, 'train:' spelled out", ""}},
             {{"tidemark check s.yaml", "is it in order?"},
              {"tidemark check s.yaml --show-loop", "the loop, to copy and change"}}};

@@ -30,6 +30,7 @@ class DescribeCommand final : public Command {
          {"depth", "N", "levels of modules to show", "3"},
          {"set", "KEY=VALUE", "override a parameter or a key of the scenario", "", true},
          kDeviceOption,
+         kPackagesOption,
          {"format", "text|json|csv", "how to print", "text"}},
         {{"tidemark describe configs/scenarios/gpt2.yaml", "the model of a scenario"},
          {"tidemark describe net.py --class Net --args width=512 --input 64,784",
@@ -85,7 +86,7 @@ class DescribeCommand final : public Command {
     if (args.has("device")) model.device = args.value("device");
     return parse_scenario(scenario_of_model(model),
                           std::filesystem::path(path).parent_path().string(),
-                          parse_overrides(args.values("set")));
+                          scenario_overrides(args));
   }
 };
 

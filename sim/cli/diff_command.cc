@@ -38,6 +38,7 @@ class DiffCommand final : public Command {
              {"variant-a", "NAME", "the same of A alone", ""},
              {"variant-b", "NAME", "the same of B alone", ""},
              kDeviceOption,
+             kPackagesOption,
              {"format", "text|json|csv", "how to print", "text"}},
             {{"tidemark diff expected.csv.gz actual.csv", "is the run what it was?"},
              {"tidemark diff --ignore address a.csv b.csv", "same requests, wherever they went"},

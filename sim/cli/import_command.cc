@@ -4,7 +4,9 @@
 #include "sim/cli/scenario_input.h"
 #include "sim/format/whole_file.h"
 #include "sim/report/text.h"
+#include "sim/run/import_files.h"
 #include "sim/study/import/hf_import.h"
+#include "sim/study/import/hf_library.h"
 
 namespace tidemark::cli {
 
@@ -16,19 +18,28 @@ class ImportCommand final : public Command {
     return {
         "import",
         "make a scenario of a Hugging Face config.json",
-        "Knows GPT-2, Llama, Mistral, Qwen2, BERT and ViT. The model is plain torch.nn with "
-        "Hugging Face's modules, names and order of operations, so that it runs under PyTorch too, "
-        "and needs no transformers. It is trained without a key-value cache or attention mask, "
-        "attention by scaled_dot_product_attention. Keys that are not known are told.",
+        "Where a folder of packages has transformers' sources, the model is the library's own "
+        "class, "
+        "made from the configuration, of whatever family. Without them GPT-2, Llama, Mistral, "
+        "Qwen2, "
+        "BERT and ViT are known. Their models are plain torch.nn, which runs under PyTorch too, "
+        "with "
+        "Hugging Face's modules, names and order of operations. They are trained without a "
+        "key-value "
+        "cache or attention mask; attention is scaled_dot_product_attention. Keys that are not "
+        "known are told.",
         {{"FORMAT", "hf"}, {"CONFIG", "a config.json; - for standard input"}},
         {{"output", "FILE",
           "write the scenario there (.yaml), and the model beside it (.py); else both as one "
           "scenario to standard output",
           ""},
          {"class", "NAME", "the model's class, in place of the first of 'architectures'", ""},
-         {"device", "ID", "the scenario's device", "h100-sxm-80gb"}},
+         {"device", "ID", "the scenario's device", "h100-sxm-80gb"},
+         kPackagesOption},
         {{"tidemark import hf config.json --output llama.yaml",
           "llama.yaml and llama.py, for run, fit and describe"},
+         {"tidemark import hf config.json --packages site-packages --output gemma.yaml",
+          "transformers' own class; run takes --packages too"},
          {"tidemark import hf config.json | tidemark run - --set batch_size=4", "without a file"},
          {"tidemark import hf bert/config.json --class BertModel",
           "the encoder alone, without gradients"}}};
@@ -41,6 +52,9 @@ class ImportCommand final : public Command {
     HfImportOptions options;
     options.type = args.value("class");
     options.device = args.value("device");
+    options.packages = args.has("packages") ? given_packages(args) : installed_packages();
+    if (args.has("packages") && !has_transformers(options.packages))
+      usage_error("--packages", "no folder has transformers' sources");
     std::filesystem::path model_path;
     if (args.has("output")) {
       const std::filesystem::path scenario = args.value("output");

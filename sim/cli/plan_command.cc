@@ -40,6 +40,7 @@ class PlanCommand final : public Command {
          {"set", "KEY=VALUE", "override a parameter or a key of the scenario", "", true},
          {"variant", "NAME", "a variant of the scenario", ""},
          {"device", "ID", "the device, whatever the scenario says; of a trace: h100", ""},
+         kPackagesOption,
          {"alloc-conf", "CONF", "of a trace: PYTORCH_ALLOC_CONF", ""}},
         {{"tidemark plan configs/scenarios/gpt2.yaml --out gpt2.plan.gz", "for validation/cuda"}}};
   }

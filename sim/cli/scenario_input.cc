@@ -53,6 +53,17 @@ void add_rank_overrides(const Arguments& args, std::vector<Override>& overrides)
 
 }  // namespace
 
+std::vector<std::string> given_packages(const Arguments& args) {
+  std::vector<std::string> folders;
+  for (const std::string& folder : args.values("packages")) {
+    if (!std::filesystem::is_directory(folder))
+      usage_error("--packages", "'" + folder + "' is no folder");
+    user_read_paths().push_back(folder);
+    folders.push_back(std::filesystem::absolute(folder).lexically_normal().string());
+  }
+  return folders;
+}
+
 std::vector<Override> scenario_overrides(const Arguments& args) {
   std::vector<Override> overrides = parse_overrides(args.values("set"));
   const auto put_first = [&](std::string_view option, const char* key) {
@@ -64,12 +75,9 @@ std::vector<Override> scenario_overrides(const Arguments& args) {
   put_first("compile", "compile");
   if (args.has("packages")) {
     std::string folders;
-    for (const std::string& folder : args.values("packages")) {
-      if (!std::filesystem::is_directory(folder))
-        usage_error("--packages", "'" + folder + "' is no folder");
-      user_read_paths().push_back(folder);
+    for (const std::string& folder : given_packages(args)) {
       folders += folders.empty() ? "[" : ", ";
-      folders += yaml::quoted(std::filesystem::absolute(folder).lexically_normal().string());
+      folders += yaml::quoted(folder);
     }
     overrides.insert(overrides.begin(), {"packages", folders + "]", "--packages"});
   }

@@ -14,6 +14,10 @@ namespace tidemark::cli {
 /// The values of --set. Errors: InputError with all that have no '='.
 std::vector<Override> parse_overrides(const std::vector<std::string>& texts);
 
+/// The folders of --packages, absolute. The run may read them from then on. Errors: UsageError for
+/// what is no folder.
+std::vector<std::string> given_packages(const Arguments& args);
+
 /// What --packages, --device, --event-policy, --compile, --assume, --set, --env, --world, --rank,
 /// --nproc-per-node and --nnodes ask for, in this order.
 std::vector<Override> scenario_overrides(const Arguments& args);

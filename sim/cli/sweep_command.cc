@@ -105,6 +105,7 @@ class SweepCommand final : public Command {
               "1/1"},
              {"variant", "NAME", "the named one of the scenario's variants", ""},
              {"set", "KEY=VALUE", "override a parameter or a key of the scenario", "", true},
+             kPackagesOption,
              {"limit", "N", "rows printed; 0: all", "20"},
              {"format", kTableFormats, "how to print the rows", "text"}},
             {{"tidemark sweep s.yaml", "every cell, printed"},
@@ -116,8 +117,8 @@ class SweepCommand final : public Command {
   }
 
   [[nodiscard]] ExitCode run(const Arguments& args, Output& out, Output& err) const override {
-    const ScenarioSource source = open_scenario(
-        args.positional()[0], parse_overrides(args.values("set")), args.value("variant"));
+    const ScenarioSource source =
+        open_scenario(args.positional()[0], scenario_overrides(args), args.value("variant"));
     const TextStyle style{static_cast<std::size_t>(out.width()), out.colour()};
     const TableFormat format = table_format(args.value("format"));
     ResultsQuery query;

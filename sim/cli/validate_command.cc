@@ -79,6 +79,7 @@ class ValidateCommand final : public Command {
          {"set", "KEY=VALUE", "override a parameter or a key of every scenario", "", true},
          {"variant", "NAME", "a variant of the scenario; 'all': every one", "", true},
          kDeviceOption,
+         kPackagesOption,
          {"torch", "VERSION", "the release to run, 2.4.0 to 2.15.0; made where it is not there",
           ""},
          {"alloc-conf", "CONF", "of request traces: PYTORCH_ALLOC_CONF", ""},

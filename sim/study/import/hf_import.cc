@@ -11,7 +11,8 @@
 #include "sim/format/json_reader.h"
 #include "sim/run/literals.h"
 #include "sim/run/zoo.h"
-#include "sim/study/catalogue/describe.h"
+#include "sim/study/import/hf_library.h"
+#include "sim/study/import/hf_texts.h"
 
 namespace tidemark {
 namespace {
@@ -245,12 +246,13 @@ class Importer {
     note_unknown(family);
     precision_ = precision_of();
     if (!problems_.empty()) throw InputError(std::move(problems_));
+    const ModelText text = model_text(family, model);
     HfImport out;
     out.type = model.name;
-    out.model_text = zoo_text(family.module);
+    out.model_text = text.text;
     out.notes = std::move(notes_);
-    out.parameters = count(out);
-    out.scenario = scenario(family, model, out);
+    out.parameters = parameters_of(text, name_, {});
+    out.scenario = scenario(family, model, text, out);
     return out;
   }
 
@@ -283,7 +285,7 @@ class Importer {
     }
     if (type == nullptr) fail(config_.at, {}, "'model_type' is missing", "is this a config.json?");
     fail(type->at, "model_type", fmt::format("the family '{}' is not known", type->text),
-         fmt::format("known are {}; any other model runs from its own code",
+         fmt::format("known are {}; with transformers' sources (--packages) every one is",
                      fmt::join(known, ", ")));
   }
 
@@ -367,7 +369,7 @@ class Importer {
           add(key.argument, std::to_string(value->integer));
           break;
         case Kind::kReal:
-          add(key.argument, real(value->real));
+          add(key.argument, real_literal(value->real));
           break;
         case Kind::kText:
           add(key.argument, value->text);
@@ -385,13 +387,6 @@ class Importer {
         add("num_labels", std::to_string(count->integer));
       }
     }
-  }
-  /// 1e-05 as YAML and Python both read it.
-  static std::string real(double value) {
-    std::string text = fmt::format("{}", value);
-    const std::size_t e = text.find('e');
-    if (e != std::string::npos && text.find('.') == std::string::npos) text.insert(e, ".0");
-    return text;
   }
 
   /// The type that Hugging Face makes the weights in, as train.precision calls it; empty: its
@@ -434,45 +429,15 @@ class Importer {
     }
   }
 
-  [[nodiscard]] std::string arguments(std::string_view separator) const {
-    std::string out;
+  [[nodiscard]] ModelText model_text(const Family& family, const ModelClass& model) const {
+    ModelText out{std::string(zoo_text(family.module)), std::string(model.name), {}};
     for (const auto& [name, value] : arguments_)
-      out += fmt::format("{}{}{}{}", out.empty() ? "" : ", ", name, separator, value);
+      out.arguments += fmt::format("{}{}: {}", out.arguments.empty() ? "" : ", ", name, value);
     return out;
-  }
-
-  static std::string indented(const std::string& text, std::size_t by) {
-    std::string out;
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = std::min(text.find('\n', begin), text.size());
-      if (end > begin) out += std::string(by, ' ') + text.substr(begin, end - begin);
-      out += '\n';
-      begin = end + 1;
-    }
-    return out;
-  }
-  [[nodiscard]] std::string model_key(const HfImport& out) const {
-    std::string text = "model:\n";
-    if (options_.model_file.empty()) {
-      text += "  code: |\n" + indented(out.model_text, 4);
-    } else {
-      text += fmt::format("  file: {}\n", options_.model_file);
-    }
-    return text;
-  }
-
-  [[nodiscard]] std::uint64_t count(const HfImport& out) const {
-    std::string text = "schema_version: 1\ndevice: h100-sxm-80gb\nmodel:\n  code: |\n" +
-                       indented(out.model_text, 4);
-    text += fmt::format("  class: {}\n  args: {{{}}}\nloop: torch._C.watch_model(model)\n",
-                        out.type, arguments(": "));
-    const auto models = describe_models(parse_scenario(
-        std::make_shared<const SourceText>(SourceText{name_ + " (model)", std::move(text)}), "."));
-    return models.empty() ? 0 : models.front().layers.front().module.parameters;
   }
 
   [[nodiscard]] std::string scenario(const Family& family, const ModelClass& model,
-                                     const HfImport& out) const {
+                                     const ModelText& made, const HfImport& out) const {
     const bool is_text = model.feed == Feed::kTokens || model.feed == Feed::kTokensAlone;
     const bool has_loss = model.feed == Feed::kTokens || model.feed == Feed::kImages;
     const JsonValue* positions =
@@ -484,8 +449,7 @@ class Importer {
     text += is_text ? fmt::format("params: {{batch_size: 8, seq_len: {}}}\n",
                                   std::min<std::int64_t>(longest, 1024))
                     : "params: {batch_size: 8}\n";
-    text += model_key(out);
-    text += fmt::format("  class: {}\n  args: {{{}}}\n", out.type, arguments(": "));
+    text += model_key(made, options_.model_file);
     text += "train:\n  steps: 3\n  batch: batch_size\n";
     if (!precision_.empty()) text += fmt::format("  precision: {}\n", precision_);
     if (is_text) {
@@ -528,7 +492,9 @@ HfImport import_hf(const std::string& json, const std::string& name,
     return problems;
   };
   try {
-    HfImport out = Importer(config, name, options).run();
+    HfImport out = has_transformers(options.packages)
+                       ? import_from_transformers(config, name, options)
+                       : Importer(config, name, options).run();
     out.notes = place(std::move(out.notes));
     return out;
   } catch (const InputError& error) {
