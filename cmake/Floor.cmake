@@ -8,29 +8,41 @@ set(TIDEMARK_RUN_HEADERS
     <filesystem> ${PROJECT_SOURCE_DIR}/sim/lang/runtime/unknown.h ${PROJECT_SOURCE_DIR}/sim/run/record.h
     ${PROJECT_SOURCE_DIR}/sim/run/run.h)
 
-# tidemark_floor(NAME SOURCES a.cc b.cc [DEPENDS floors...] [LIBRARIES private third-party targets...])
+# tidemark_floor(NAME SOURCES a.cc b.cc [COLD c.cc ...] [DEPENDS floors...] [LIBRARIES private third-party targets...])
 # One static library a floor of sim/, alias tidemark::NAME. It links only the floors it names, so that an
-# include of a higher floor fails to link as well as in tools/check_floors.py.
+# include of a higher floor fails to link as well as in tools/check_floors.py. COLD are files in which no run spends a two
+# thousandth of its time (docs/performance.md, "The build"): see tidemark_cold().
 function(tidemark_floor name)
-  cmake_parse_arguments(FLOOR "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(FLOOR "" "" "SOURCES;COLD;DEPENDS;LIBRARIES" ${ARGN})
   set(target tidemark_${name})
   add_library(${target} STATIC ${FLOOR_SOURCES})
   add_library(tidemark::${name} ALIAS ${target})
   set_property(GLOBAL APPEND PROPERTY TIDEMARK_FLOORS ${target})
+  tidemark_floor_part(${name} ${target} "${FLOOR_DEPENDS}" "${FLOOR_LIBRARIES}")
+  if(FLOOR_COLD)
+    add_library(${target}_cold OBJECT ${FLOOR_COLD})
+    tidemark_floor_part(${name} ${target}_cold "${FLOOR_DEPENDS}" "${FLOOR_LIBRARIES}")
+    tidemark_cold(${target}_cold)
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${target}_cold>)
+  endif()
+endfunction()
+
+# What a floor's files are compiled with, of either part.
+function(tidemark_floor_part name target depends libraries)
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
-  foreach(floor IN LISTS FLOOR_DEPENDS)
+  foreach(floor IN LISTS depends)
     target_link_libraries(${target} PUBLIC tidemark::${floor})
   endforeach()
-  target_link_libraries(${target} PRIVATE tidemark_warnings ${FLOOR_LIBRARIES} PUBLIC tidemark_sanitizers tidemark_fmt)
+  target_link_libraries(${target} PRIVATE tidemark_warnings ${libraries} PUBLIC tidemark_sanitizers tidemark_fmt)
   if(NOT TIDEMARK_PRECOMPILED_HEADERS)
     return()
   endif()
   # The lowest floors that need them: every other is configured after these.
-  if(name STREQUAL "base")
+  if(target STREQUAL "tidemark_base")
     target_precompile_headers(${target} PRIVATE ${TIDEMARK_COMMON_HEADERS})
-  elseif(name STREQUAL "run")
+  elseif(target STREQUAL "tidemark_run")
     target_precompile_headers(${target} PRIVATE ${TIDEMARK_COMMON_HEADERS} ${TIDEMARK_RUN_HEADERS})
-  elseif("run" IN_LIST FLOOR_DEPENDS)
+  elseif("run" IN_LIST depends)
     target_precompile_headers(${target} REUSE_FROM tidemark_run)
   else()
     target_precompile_headers(${target} REUSE_FROM tidemark_base)

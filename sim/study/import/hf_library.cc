@@ -55,9 +55,9 @@ bool is_identifier(std::string_view text) {
   const auto letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
   };
-  return !text.empty() && letter(text.front()) && std::all_of(text.begin(), text.end(), [&](char c) {
-    return letter(c) || (c >= '0' && c <= '9');
-  });
+  return !text.empty() && letter(text.front()) &&
+         std::all_of(text.begin(), text.end(),
+                     [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
 std::string python_text(std::string_view text) {
@@ -113,7 +113,8 @@ class LibraryImporter {
       : config_(config), name_(name), options_(options) {}
 
   HfImport run() {
-    if (config_.kind != Kind::kObject) fail(config_.at, {}, "expected an object: a config.json", {});
+    if (config_.kind != Kind::kObject)
+      fail(config_.at, {}, "expected an object: a config.json", {});
     if (find("model_type") == nullptr || find("model_type")->kind != Kind::kText)
       fail(config_.at, {}, "'model_type' is missing", "is this a config.json?");
     find_type();
@@ -229,8 +230,12 @@ class Training(nn.Module):
         return self.model({4})
 )",
         type_,
-        rest.empty() ? "" : fmt::format("\n# What is no plain value of the configuration.\nCONFIG = {{\n{}}}\n", rest),
-        python_text(find("model_type")->text), parameters, passed, rest.empty() ? "" : "**CONFIG, ");
+        rest.empty()
+            ? ""
+            : fmt::format("\n# What is no plain value of the configuration.\nCONFIG = {{\n{}}}\n",
+                          rest),
+        python_text(find("model_type")->text), parameters, passed,
+        rest.empty() ? "" : "**CONFIG, ");
     return out;
   }
 

@@ -29,17 +29,18 @@ std::string real_literal(double value) {
 
 std::string model_key(const ModelText& model, const std::string& file) {
   std::string text = "model:\n";
-  text += file.empty() ? "  code: |\n" + indented(model.text, 4) : fmt::format("  file: {}\n", file);
+  text +=
+      file.empty() ? "  code: |\n" + indented(model.text, 4) : fmt::format("  file: {}\n", file);
   return text + fmt::format("  class: {}\n  args: {{{}}}\n", model.type, model.arguments);
 }
 
 std::uint64_t parameters_of(const ModelText& model, const std::string& name,
                             const std::vector<std::string>& packages) {
-  const std::string text = fmt::format(
-      "schema_version: 1\ndevice: h100-sxm-80gb\n{}loop: torch._C.watch_model(model)\n",
-      model_key(model, ""));
-  Scenario scenario = parse_scenario(
-      std::make_shared<const SourceText>(SourceText{name + " (model)", text}), ".");
+  const std::string text =
+      fmt::format("schema_version: 1\ndevice: h100-sxm-80gb\n{}loop: torch._C.watch_model(model)\n",
+                  model_key(model, ""));
+  Scenario scenario =
+      parse_scenario(std::make_shared<const SourceText>(SourceText{name + " (model)", text}), ".");
   scenario.packages = packages;
   const auto models = describe_models(scenario);
   return models.empty() ? 0 : models.front().layers.front().module.parameters;
