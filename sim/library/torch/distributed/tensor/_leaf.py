@@ -34,10 +34,9 @@ def part(value, placements):
 
 def spread(out, spec, placements=None, shape=None, stride=None):
     """what an operator on parts gave, as a DTensor of the same mesh"""
-    laid = spec.with_placements(spec.placements if placements is None else placements)
     shape = spec.shape if shape is None else shape
-    laid = laid.with_shape(shape, _stride_of(out, shape) if stride is None else stride)
-    laid.dtype = out.dtype
+    stride = _stride_of(out, shape) if stride is None else stride
+    laid = spec.laid(spec.placements if placements is None else placements, shape, stride, out.dtype)
     return _C.spread_out(out, laid, laid.shape, laid.stride)
 
 

@@ -16,6 +16,7 @@ _MM = [
     [Replicate(), Replicate(), Replicate()], [Partial(), Shard(1), Shard(0)], [Shard(0), Shard(0), Replicate()],
     [Shard(1), Replicate(), Shard(1)], *_TERMS,
 ]
+_MM_WAYS = tuple([tuple(row) for row in _MM])
 _BMM = [
     [Replicate(), Replicate(), Replicate()], [Shard(0), Shard(0), Shard(0)], [Partial(), Shard(2), Shard(1)],
     [Shard(1), Shard(1), Replicate()], [Shard(2), Replicate(), Shard(2)], *_TERMS,
@@ -62,7 +63,7 @@ def mm(op, args, kwargs):
     flags = [_is_column_major(a), _is_column_major(b)]
 
     def forward():
-        made, laid = cheapest([_C.spec_of(a), _C.spec_of(b)], _MM)
+        made, laid = cheapest([_C.spec_of(a), _C.spec_of(b)], _MM_WAYS)
         out = _run(torch.mm, (a, b), laid, made[0], (a.shape[0], b.shape[1]))
         return out, (), "MmBackward0"
 
