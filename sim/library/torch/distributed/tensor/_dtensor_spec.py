@@ -80,8 +80,10 @@ class DTensorSpec:
 
     def laid(self, placements, shape, stride, dtype):
         """on the same mesh; no stride: one after another"""
-        stride = _contiguous_stride(shape) if stride is None else stride
-        return DTensorSpec(self.mesh, placements, shape, stride, dtype)
+        stride = _contiguous_stride(shape) if stride is None else tuple(stride)
+        placements, shape = tuple(placements), tuple(shape)
+        found = _all.get((id(self.mesh), placements, shape, stride, dtype))
+        return DTensorSpec(self.mesh, placements, shape, stride, dtype) if found is None else found
 
     def local_shape(self, shape=None):
         """this rank's part of a whole of that shape"""

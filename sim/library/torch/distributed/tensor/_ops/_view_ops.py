@@ -1,6 +1,6 @@
 import torch
 import torch._C as _C
-from torch.distributed.tensor._leaf import formula, part, spread, sum_to
+from torch.distributed.tensor._leaf import formula, part, spread, sum_to, wants
 from torch.distributed.tensor.placement_types import Replicate, Shard
 
 # Source: torch.distributed.tensor._ops._view_ops, _tensor_ops
@@ -15,6 +15,8 @@ def _meta(tensor):
 def _leaf(name, x, run, laid, made, whole, node, gradient):
     """an operator of one DTensor that keeps nothing of it. `whole`: the result's shape and stride"""
     shape, stride = whole
+    if not wants((x,)):
+        return _with_base(spread(run(part(x, laid)), _C.spec_of(x), made, shape, stride), x, laid)
 
     def forward():
         out = run(part(x, laid))
@@ -26,7 +28,7 @@ def _leaf(name, x, run, laid, made, whole, node, gradient):
 
 def _with_base(out, x, laid):
     """a view keeps what it is a view of, also where it looks at a copy that was put together"""
-    if laid != list(_C.spec_of(x).placements):
+    if tuple(laid) != _C.spec_of(x).placements:
         out._base_of_view = x
     return out
 
