@@ -131,6 +131,7 @@ class EveryKind(unittest.TestCase):
             self.assertEqual([label.get_text() for label in figure.axes[0].get_yticklabels()], ["rank 0", "rank 1"])
             self.assertEqual(texts(figure), [plot.human(peak) for peak in peaks])
             self.assertTrue((picture.max(axis=1) * 2**30 <= [*peaks]).all())
+            matplotlib.pyplot.close(figure)
 
     def test_a_sweeps_pictures_show_one_cell_at_one_place(self):
         options = types.SimpleNamespace(names=None, device_bytes=None, x="batch", y="device", value="peak_reserved", where="\"allocator.conf\" = ''")

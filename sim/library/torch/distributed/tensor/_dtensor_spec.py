@@ -90,9 +90,7 @@ class DTensorSpec:
         sizes, coordinate = list(self.shape if shape is None else shape), self.mesh.get_coordinate()
         for dim, placement in enumerate(self.placements):
             if placement.is_shard():
-                sizes[placement.dim] = placement.local_shard_size_and_offset(
-                    sizes[placement.dim], self.mesh.size(dim), coordinate[dim]
-                )[0]
+                sizes[placement.dim] = placement._own_size(sizes[placement.dim], self.mesh.size(dim), coordinate[dim])
         return tuple(sizes)
 
     def __repr__(self):

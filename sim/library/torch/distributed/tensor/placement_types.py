@@ -53,6 +53,13 @@ class Shard(Placement):
     def __repr__(self):
         return f"Shard(dim={self.dim})"
 
+    @classmethod
+    def _own_size(cls, size, num_chunks, rank):
+        """the size alone: of equal parts no rank is asked for its number"""
+        if size % num_chunks == 0:
+            return size // num_chunks
+        return cls.local_shard_size_and_offset(size, num_chunks, rank)[0]
+
     @staticmethod
     def local_shard_size_and_offset(size, num_chunks, rank):
         each = -(-size // num_chunks)
