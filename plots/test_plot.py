@@ -117,6 +117,22 @@ class EveryKind(unittest.TestCase):
         figure = plot.KINDS["map"]([self.events], "", NONE)
         self.assertEqual(len(figure.axes[0].get_yticks()), len(space.segments))
 
+    def test_each_rank_has_a_row_with_its_peak(self):
+        with tempfile.TemporaryDirectory() as folder:
+            paths, peaks = [], []
+            for rank in range(2):
+                paths.append(str(pathlib.Path(folder) / f"{rank}.json"))
+                stages = ["--variant", "interleaved", "--set", f"ranks.rank={rank}", "--timeline", paths[-1]]
+                subprocess.run([TIDEMARK, "run", str(HERE.parent / "tests/golden/dist/layouts.yaml"), *stages], check=True, capture_output=True)
+                peaks.append(max(json.loads(pathlib.Path(paths[-1]).read_text())["columns"]["reserved_bytes"]))
+            figure = plot.KINDS["ranks"](paths, "", NONE)
+            picture = figure.axes[0].images[0].get_array()
+            self.assertEqual(picture.shape[0], 2)
+            self.assertEqual([label.get_text() for label in figure.axes[0].get_yticklabels()], ["rank 0", "rank 1"])
+            self.assertEqual(texts(figure), [plot.human(peak) for peak in peaks])
+            self.assertTrue((picture.max(axis=1) * 2**30 <= [*peaks]).all())
+            matplotlib.pyplot.close(figure)
+
     def test_a_sweeps_pictures_show_one_cell_at_one_place(self):
         options = types.SimpleNamespace(names=None, device_bytes=None, x="batch", y="device", value="peak_reserved", where="\"allocator.conf\" = ''")
         figure = plot.KINDS["heatmap"]([self.swept], "", options)

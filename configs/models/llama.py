@@ -31,17 +31,17 @@ class LlamaLayer(nn.Module):
         return x[:, :, None, :, :].expand(b, h, n, t, d).reshape(b, h * n, t, d)
 
     def attention(self, x, cos, sin):
-        b, t, c = x.shape
-        q = self.q_proj(x).view(b, t, self.heads, self.hd).transpose(1, 2)
-        k = self.k_proj(x).view(b, t, self.kv, self.hd).transpose(1, 2)
-        v = self.v_proj(x).view(b, t, self.kv, self.hd).transpose(1, 2)
+        b, t, _ = x.shape
+        q = self.q_proj(x).view(b, t, -1, self.hd).transpose(1, 2)
+        k = self.k_proj(x).view(b, t, -1, self.hd).transpose(1, 2)
+        v = self.v_proj(x).view(b, t, -1, self.hd).transpose(1, 2)
         q = q * cos + rotate_half(q) * sin
         k = k * cos + rotate_half(k) * sin
         if self.gqa:
             y = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
         else:
             y = F.scaled_dot_product_attention(q, self.repeat_kv(k), self.repeat_kv(v), is_causal=True)
-        return self.o_proj(y.transpose(1, 2).reshape(b, t, c))
+        return self.o_proj(y.transpose(1, 2).reshape(b, t, -1))
 
     def forward(self, x, cos, sin):
         residual = x

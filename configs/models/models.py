@@ -18,6 +18,7 @@ from gpt2 import GPTBlock, GPT, gpt2
 from bert import BertLayer, Bert, bert
 from norms import RMSNorm
 from llama import rotate_half, LlamaLayer, Llama, llama
+from moe import Experts, Mixture, MoELayer, MoE, moe
 from t5 import T5Attention, T5Layer, T5, t5
 from transformer import EncoderClassifier, token_class, transformer
 from recurrent import Recurrent, register_recurrent

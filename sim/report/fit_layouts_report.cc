@@ -21,6 +21,7 @@ std::string layout_name(const Layout& layout) {
   };
   add("pp", layout.pp);
   add("fsdp", layout.fsdp);
+  add("ep", layout.ep);
   add("cp", layout.cp);
   add("tp", layout.tp);
   return name.empty() ? "one GPU" : name;
@@ -88,6 +89,7 @@ std::string fit_layouts_json(const std::vector<LayoutProbe>& layouts, const FitO
     json.member("tp", layout.tp);
     json.member("pp", layout.pp);
     json.member("cp", layout.cp);
+    json.member("ep", layout.ep);
   };
   json.begin_object();
   json.member("schema_version", kReportSchemaVersion);

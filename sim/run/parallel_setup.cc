@@ -27,15 +27,17 @@ void add_mesh(const ParallelSpec& spec, Lines& lines) {
   // What lies on the host is reduced there, by gloo.
   lines.push_back(fmt::format("torch.distributed.init_process_group(\"{}\")",
                               spec.offload ? "cpu:gloo,cuda:nccl" : "nccl"));
-  lines.push_back(fmt::format("_replicate, _tp, _cp, _pp = {}, {}, {}, {}", spec.replicate, spec.tp,
-                              spec.cp, spec.pp));
+  lines.push_back(fmt::format("_replicate, _tp, _cp, _pp, _ep = {}, {}, {}, {}, {}", spec.replicate,
+                              spec.tp, spec.cp, spec.pp, spec.ep));
   lines.push_back(spec.fsdp.empty() ? "_shard = torch.distributed.get_world_size() // "
                                       "(_replicate * _tp * _cp * _pp)"
                                     : fmt::format("_shard = {}", spec.fsdp));
   add_text(
       R"(torch.cuda.set_device(torch.distributed.get_node_local_rank())
 _world = torch.distributed.get_world_size()
-_sizes = {"pp": _pp, "replicate": _replicate, "shard": _shard, "cp": _cp, "tp": _tp}
+if _shard % _ep != 0:
+    raise ValueError(f"train.parallel: fsdp {_shard} is not a multiple of ep {_ep}")
+_sizes = {"pp": _pp, "replicate": _replicate, "shard": _shard // _ep, "ep": _ep, "cp": _cp, "tp": _tp}
 if _pp * _replicate * _shard * _cp * _tp != _world:
     _told = {"pp": _pp, "replicate": _replicate, "fsdp": _shard, "cp": _cp, "tp": _tp}
     _told = " x ".join([f"{name} {size}" for name, size in _told.items() if size != 1 or name in ("replicate", "fsdp", "tp")])
@@ -187,6 +189,57 @@ void add_plan(const ParallelSpec& spec, Lines& lines) {
            lines, 1);
 }
 
+/// Each rank has its experts alone; rows go where theirs are, and come back. Those experts are
+/// sharded over the ranks that have the same. Their gradients are means over all ranks.
+constexpr std::string_view kExperts =
+    R"(from torch.distributed._functional_collectives import all_to_all_single_autograd
+import fnmatch
+_ep_rank, _ep_group = _mesh["ep"].get_local_rank(), _mesh["ep"].get_group()
+def _is_experts(path):
+    """* stands for one name"""
+    return any([len(path.split(".")) == len(each.split(".")) and fnmatch.fnmatchcase(path, each) for each in _experts])
+def _send(module, args):
+    count, rows, width = args[0].shape
+    got = all_to_all_single_autograd(args[0], None, None, _ep_group)
+    return (got.view(_ep, count // _ep, rows, width).transpose(0, 1).reshape(count // _ep, _ep * rows, width), *args[1:])
+def _bring(module, args, out):
+    count, rows, width = out.shape
+    out = out.view(count, _ep, rows // _ep, width).transpose(0, 1).reshape(_ep * count, rows // _ep, width)
+    return all_to_all_single_autograd(out, None, None, _ep_group)
+def _placement(module):
+    """more ranks than experts: each has a part of one. Source: torchtitan"""
+    own = min([param.shape[0] for param in module.parameters(recurse=False)])
+    return (lambda param: torch.distributed.tensor.Shard(1)) if _shard // _ep > own else None
+def _spread(path, module):
+    for name, param in list(module.named_parameters(recurse=False)):
+        if param.shape[0] % _ep != 0:
+            raise ValueError(f"train.parallel: {param.shape[0]} experts of {path}.{name} are not shared evenly by ep {_ep}")
+        own = param.shape[0] // _ep
+        setattr(module, name, nn.Parameter(param.detach()[_ep_rank * own:(_ep_rank + 1) * own].clone()))
+    module.register_forward_pre_hook(_send)
+    module.register_forward_hook(_bring))";
+
+void add_experts(const ParallelSpec& spec, std::string_view options, Lines& lines) {
+  std::string paths;
+  for (const std::string& path : spec.experts) paths += fmt::format("{}, ", quoted_literal(path));
+  lines.push_back(fmt::format("    _experts = ({})", paths));
+  add_text(kExperts, lines, 1);
+  lines.push_back(
+      fmt::format("    _found = [(path, module) for part in {} for path, module in "
+                  "part.named_modules() if _is_experts(path)]",
+                  spec.has_pipeline() ? "_parts" : "[model]"));
+  add_text(R"(if not _found:
+    raise ValueError(f"train.parallel: no module of the model is called {' or '.join(_experts)}")
+for _at, _module in _found:
+    _spread(_at, _module))",
+           lines, 1);
+  lines.push_back(fmt::format(
+      "        fully_shard(_module, mesh=_mesh[\"replicate\", \"shard\"] if _replicate > 1 else "
+      "_mesh[\"shard\"], shard_placement_fn=_placement(_module), {})",
+      options));
+  lines.emplace_back("        _module.set_gradient_divide_factor(float(_replicate * _shard))");
+}
+
 void add_sharding(const ParallelSpec& spec, Lines& lines) {
   std::string options = fmt::format("reshard_after_forward={}", spec.reshard ? "True" : "False");
   if (spec.precision) {
@@ -198,15 +251,18 @@ void add_sharding(const ParallelSpec& spec, Lines& lines) {
   // Stages of whole parameters need no sharding, but for what it alone does.
   const bool is_asked = !spec.has_pipeline() || spec.precision || spec.offload;
   lines.push_back(is_asked ? "if True:" : "if _replicate * _shard * _cp * _tp > 1:");
-  // Ranks of one sequence have the same parameters: they share them, too.
+  // Ranks of one sequence have the same parameters: they share them, too. So do those of experts,
+  // but for these.
   add_text(
       R"(from torch.distributed.fsdp import (CPUOffloadPolicy, MixedPrecisionPolicy, fully_shard)
-if _cp > 1:
-    _over = _mesh["shard", "cp"]._flatten("shard_cp")
-    _over = _mesh["replicate", "shard_cp"] if _replicate > 1 else _over
+_along = [name for name, size in (("shard", 0), ("ep", _ep), ("cp", _cp)) if size != 1]
+if len(_along) > 1:
+    _over = _mesh[tuple(_along)]._flatten("_".join(_along))
+    _over = _mesh["replicate", "_".join(_along)] if _replicate > 1 else _over
 else:
     _over = _mesh["replicate", "shard"] if _replicate > 1 else _mesh["shard"])",
       lines, 1);
+  if (spec.has_experts()) add_experts(spec, options, lines);
   lines.push_back(fmt::format("    for _whole in {}:", spec.has_pipeline() ? "_parts" : "[model]"));
   lines.emplace_back("        for _block in _blocks(_whole):");
   lines.push_back(fmt::format("            fully_shard(_block, mesh=_over, {})", options));

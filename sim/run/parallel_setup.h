@@ -18,6 +18,10 @@ struct ParallelSpec {
   std::string tp = "1";         ///< ranks that share each layer of `plan`
   std::string cp = "1";         ///< ranks that share each sequence
   std::string pp = "1";         ///< ranks that have one part of the blocks each
+  std::string ep = "1";         ///< of `fsdp`: ranks that share the experts among them
+  /// Modules whose parameters have an expert an entry of their first dimension, by path, where *
+  /// stands for one name. They take and give (experts, rows, width).
+  std::vector<std::string> experts;
   /// Of tensor parallelism: a module's path, where * stands for one name, and what becomes of it
   /// ("blocks.*.attn.qkv", "colwise").
   std::vector<std::pair<std::string, std::string>> plan;
@@ -34,6 +38,7 @@ struct ParallelSpec {
 
   [[nodiscard]] bool has_pipeline() const { return pp != "1"; }
   [[nodiscard]] bool has_context() const { return cp != "1"; }
+  [[nodiscard]] bool has_experts() const { return ep != "1"; }
 };
 
 /// What becomes of a module in a plan.

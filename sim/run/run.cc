@@ -403,8 +403,11 @@ RunResult run(const Scenario& scenario, const RunOptions& options) {
       return std::move(*whole);
     }
     ranks = classes_of_ranks(*scenario.rank, options.threads, [&](int rank) {
-      std::vector<int> same;
-      RankPlay one = told_of(rank, play(scenario, events, rank, messages, same));
+      std::vector<int> same = alike;
+      // The first has been played; what is wanted of it says as much of its events.
+      RankPlay one = rank == 0 && options.keep_events && options.leave_out_repeats
+                         ? told_of(rank, *whole)
+                         : told_of(rank, play(scenario, events, rank, messages, same));
       one.result.ranks = std::move(same);
       return one;
     });

@@ -244,6 +244,8 @@ constexpr yaml::Field kParallelFields[] = {
     {"cp", kCount, "ranks of context parallelism, which share each sequence (default 1)"},
     {"sequence_buffers", form::map_of(kDimension),
      "the model's buffers that are as long as a sequence, by path, and along which dimension"},
+    {"ep", kCount, "of fsdp: ranks that share the experts among them (default 1)"},
+    {"experts", kListOfText, "modules of experts, by path, * for one name: blocks.*.experts"},
     {"pp", kCount, "ranks of a pipeline, each with a part of the blocks (default 1)"},
     {"schedule", form::choice(kSchedules), "of a pipeline (default 1f1b)"},
     {"microbatches", kCount, "that a batch is cut into (default: as many as stages)"},

@@ -393,6 +393,10 @@ class Reader {
     };
     read_number("cp", spec.cp);
     read_number("pp", spec.pp);
+    read_number("ep", spec.ep);
+    if (const yaml::Node* experts = map.get("experts")) {
+      for (const yaml::Node& one : experts->items) spec.experts.push_back(one.text);
+    }
     if (const auto schedule = map.choice("schedule"))
       spec.schedule = kPipelineSchedules[*schedule].kind;
     if (const yaml::Node* buffers = map.get("sequence_buffers");
@@ -407,6 +411,13 @@ class Reader {
     read_plan(map, spec);
     if (spec.tp != "1" && spec.plan.empty())
       map.report(*node, "plan", "tp needs a plan", "plan: {'blocks.*.mlp.up': colwise, ...}");
+    if (spec.has_experts() && spec.experts.empty())
+      map.report(*node, "experts", "ep needs the modules of experts",
+                 "experts: [blocks.*.experts]");
+    if (spec.has_experts() && (spec.tp != "1" || spec.has_context())) {
+      map.report(*node, "ep", "stands beside fsdp, replicate and pp alone",
+                 "leave out tp and cp, or ep");
+    }
     map.done();
     spec_.parallel = std::move(spec);
   }

@@ -224,7 +224,7 @@ for call in (lambda: dist.all_reduce(gaps()), lambda: dist.broadcast(gaps(), 0),
         layouts = [(p["gpus"], p["pp"], p["fsdp"], p["fits"]) for p in report["probes"]]
         self.assertEqual(layouts, [(1, 1, 1, False), (2, 1, 2, True), (2, 2, 1, True)])
         best = min((p for p in report["probes"] if p["fits"]), key=lambda p: p["peak_reserved_bytes"])
-        self.assertEqual(report["best"], {key: best[key] for key in ("gpus", "fsdp", "tp", "pp", "cp")})
+        self.assertEqual(report["best"], {key: best[key] for key in ("gpus", "fsdp", "tp", "pp", "cp", "ep")})
         text = self.tidemark("fit", "s.yaml", "--over", "gpus").stdout
         self.assertTrue(text.startswith("2 GPUs fit: "), text)
 
@@ -256,6 +256,85 @@ for call in (lambda: dist.all_reduce(gaps()), lambda: dist.broadcast(gaps(), 0),
             with self.subTest(said):
                 (self.folder / "s.yaml").write_text(head % values, encoding="utf-8")
                 self.assertIn(said, self.tidemark("run", "s.yaml").stderr)
+
+    def experts(self, parallel, world=4):
+        (self.folder / "net.py").write_text(
+            "import torch\nfrom torch import nn\n"
+            "class Experts(nn.Module):\n"
+            "    def __init__(self):\n"
+            "        super().__init__()\n"
+            "        self.weight = nn.Parameter(torch.zeros(4, 512, 512))\n"
+            "    def forward(self, x):\n"
+            "        return torch.bmm(x, self.weight)\n"
+            "class Block(nn.Module):\n"
+            "    def __init__(self):\n"
+            "        super().__init__()\n"
+            "        self.experts = Experts()\n"
+            "    def forward(self, x):\n"
+            "        return x + self.experts(x.view(4, -1, 512)).view(x.shape)\n"
+            "class Net(nn.Module):\n"
+            "    def __init__(self):\n"
+            "        super().__init__()\n"
+            "        self.first = nn.Linear(512, 512)\n"
+            "        self.blocks = nn.ModuleList(Block() for _ in range(2))\n"
+            "    def forward(self, x):\n"
+            "        x = self.first(x)\n"
+            "        for block in self.blocks:\n"
+            "            x = block(x)\n"
+            "        return x\n",
+            encoding="utf-8",
+        )
+        (self.folder / "s.yaml").write_text(
+            f"schema_version: 1\ndevice: h100-sxm-80gb\nranks: {{world: {world}}}\nmodel: {{file: net.py, class: Net}}\n"
+            f"train: {{batch: 16, input: [512], target: [], loss: out.sum() + 0 * y.sum(), parallel: {parallel}}}\n",
+            encoding="utf-8",
+        )
+        return self.tidemark("run", "s.yaml", "--format", "json")
+
+    def test_experts_are_shared_among_ranks_and_all_do_the_same(self):
+        layouts = ("{}", "{ep: 4, experts: [blocks.*.experts]}", "{ep: 2, experts: [blocks.*.experts]}", "{pp: 2, ep: 2, experts: [blocks.*.experts]}")
+        peaks = []
+        for layout in layouts:
+            done = self.experts(layout)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), layout)
+            report = json.loads(done.stdout)
+            self.assertEqual(len(report["ranks"]), 2 if "pp" in layout else 1, layout)
+            peaks.append(report["devices"][0]["peak_allocated"]["bytes"])
+        # Who has experts of its own does not gather those of others.
+        self.assertLess(peaks[1], peaks[0])
+        self.assertLess(peaks[1], peaks[2])
+        self.assertLess(peaks[2], peaks[0])
+
+    def test_experts_that_cannot_be_shared_are_told(self):
+        for world, layout, said in (
+            (8, "{ep: 8, experts: [blocks.*.experts]}", "4 experts of blocks.0.experts.weight are not shared evenly by ep 8"),
+            (4, "{ep: 3, experts: [blocks.*.experts]}", "fsdp 4 is not a multiple of ep 3"),
+            (4, "{ep: 2, experts: [layers.*.moe]}", "no module of the model is called layers.*.moe"),
+            (4, "{ep: 2}", "ep needs the modules of experts"),
+            (4, "{ep: 2, cp: 2, experts: [blocks.*.experts]}", "stands beside fsdp, replicate and pp alone"),
+        ):
+            with self.subTest(said):
+                done = self.experts(layout, world)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(said, done.stderr)
+
+    def test_layouts_of_experts_are_tried(self):
+        self.experts("{experts: [blocks.*.experts]}", 1)
+        done = self.tidemark("fit", "s.yaml", "--over", "gpus", "--format", "json", "--set", "device={name: a10, total: 650MiB, context: 600MiB}")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        tried = [(p["gpus"], p["pp"], p["fsdp"], p["ep"]) for p in json.loads(done.stdout)["probes"]]
+        self.assertEqual(tried[:4], [(1, 1, 1, 1), (2, 1, 2, 1), (2, 1, 2, 2), (2, 2, 1, 1)])
+
+    def test_ways_to_lay_out_tensors_are_one_object_each(self):
+        (self.folder / "p.py").write_text(
+            "import copy\n"
+            "from torch.distributed.tensor import Partial, Replicate, Shard\n"
+            "print(Shard(1) == Shard(1), Shard(1) == Shard(0), copy.deepcopy(Shard(1)) == Shard(1), {Shard(0): 1}[Shard(0)],\n"
+            "      Partial() == Partial('sum'), Partial('avg') == Partial(), copy.copy(Replicate()) == Replicate(), Shard(dim=1))\n",
+            encoding="utf-8",
+        )
+        done = self.tidemark("run", "p.py", "--device", "h100-sxm-80gb")
+        self.assertIn("True False True 1 True False True Shard(dim=1)", done.stdout)
 
     def test_what_is_no_rank_is_told(self):
         done = self.tidemark("run", "train.py", "--device", "h100", "--world", "4", "--rank", "some")

@@ -93,6 +93,7 @@ class Lifted {
       pin_all();
       return own;
     }
+    if (const RankValue* only = only_varying()) return result_by_cell(own, *only);
     std::unordered_map<std::uint64_t, Value> results;
     results.emplace(key_of(self), own);
     std::vector<Value> by_rank(static_cast<std::size_t>(alike_->job().world));
@@ -111,6 +112,52 @@ class Lifted {
   }
 
  private:
+  static constexpr std::uint32_t kUnknown = 0xFFFFFFFF;
+
+  /// The argument that is another on other ranks, where there is one such.
+  const RankValue* only_varying() const {
+    const RankValue* only = nullptr;
+    for (const RankValue* value : varying_) {
+      if (value == nullptr) continue;
+      if (only != nullptr && only != value) return nullptr;
+      only = value;
+    }
+    return only;
+  }
+
+  /// What result() gives, a value a cell of the argument instead of a rank.
+  Value result_by_cell(const Value& own, const RankValue& argument) {
+    const std::vector<std::uint32_t>& cells = *argument.cells();
+    const auto cell = [&](int rank) { return cells[static_cast<std::size_t>(rank)]; };
+    const std::uint32_t own_cell = cell(alike_->job().index);
+    std::vector<Value> of(argument.values().size());
+    std::vector<bool> is_asked(of.size());
+    of[own_cell] = own;
+    is_asked[own_cell] = true;
+    for (const int rank : alike_->ranks()) {
+      if (is_asked[cell(rank)]) continue;
+      is_asked[cell(rank)] = true;
+      of[cell(rank)] = tried(rank);
+    }
+    std::vector<bool> fits;
+    fits.reserve(of.size());
+    for (const Value& value : of) fits.push_back(!value.empty() && has_same_type(value, own));
+    alike_->keep_only(interp_, [&](int rank) { return fits[cell(rank)]; });
+    if (own.is_none()) return own;
+    auto numbers = std::make_shared<std::vector<std::uint32_t>>(cells.size(), 0);
+    std::vector<std::uint32_t> number_of(of.size(), kUnknown);
+    Numbering numbering;
+    for (const int rank : alike_->ranks()) {
+      std::uint32_t& number = number_of[cell(rank)];
+      if (number == kUnknown) number = numbering.number(of[cell(rank)]);
+      (*numbers)[static_cast<std::size_t>(rank)] = number;
+    }
+    if (numbering.values().size() == 1) return numbering.values().front();
+    const Ref<ClassObject> type = class_of(interp_, numbering.values().front());
+    return make_ref<RankValue>(interp_.heap(), type, *alike_, std::move(numbers),
+                               std::move(numbering.values()));
+  }
+
   /// The same for ranks that have the same arguments.
   std::uint64_t key_of(int rank) const {
     std::uint64_t key = 0;

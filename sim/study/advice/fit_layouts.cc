@@ -10,7 +10,7 @@
 namespace tidemark {
 namespace {
 
-/// Ranks of one machine, which tensor parallelism does not leave.
+/// Ranks of one machine, which what is exchanged in each layer does not leave.
 constexpr std::int64_t kPerMachine = 8;
 /// Nobody who asks for the fewest GPUs means more.
 constexpr std::int64_t kMostGpus = 1024;
@@ -24,6 +24,7 @@ std::vector<Override> overrides_of(const Layout& layout) {
   add("tp", layout.tp);
   add("pp", layout.pp);
   add("cp", layout.cp);
+  add("ep", layout.ep);
   return overrides;
 }
 
@@ -52,6 +53,17 @@ std::vector<Layout> layouts_of(const Scenario& scenario, std::int64_t world) {
     for (std::int64_t pp = 1; pp * cp <= world; pp *= 2) {
       for (std::int64_t tp = 1; tp <= most_tp && tp * pp * cp <= world; tp *= 2)
         layouts.push_back({world, world / (tp * pp * cp), tp, pp, cp});
+    }
+  }
+  if (!given.experts.empty()) {
+    // Experts are shared by ranks that share parameters, not beside tp and cp.
+    const std::vector<Layout> without = layouts;
+    for (const Layout& one : without) {
+      if (one.tp * one.cp != 1) continue;
+      for (std::int64_t ep = 2; ep <= std::min(one.fsdp, kPerMachine); ep *= 2) {
+        layouts.push_back(one);
+        layouts.back().ep = ep;
+      }
     }
   }
   std::stable_sort(layouts.begin(), layouts.end(),

@@ -78,10 +78,13 @@ class Ranks(unittest.TestCase):
             ("layouts_deep-rank7-of-8", 7, ["--variant", "deep"]),
             ("layouts_interleaved-rank1-of-2", 1, ["--variant", "interleaved"]),
             ("layouts_sequence-rank0-of-4", 0, ["--variant", "sequence"]),
+            ("experts_all-rank1-of-4", 1, []),
+            ("experts_some-rank5-of-8", 5, ["--variant", "some"]),
         ):
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
                 path = pathlib.Path(folder) / "events.csv"
-                scenario = HERE / ("layouts.yaml" if name.startswith("layouts") else "shared_model.yaml")
+                kind = name.split("_")[0]
+                scenario = HERE / f"{kind if kind in ('layouts', 'experts') else 'shared_model'}.yaml"
                 command = [PROGRAM, "run", scenario, "--set", f"ranks.rank={rank}", "--events", path, *options]
                 done = subprocess.run(command, capture_output=True, text=True)
                 self.assertEqual(done.stderr, "")

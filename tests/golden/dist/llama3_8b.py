@@ -1,6 +1,7 @@
 """Llama 3.1 8B as it is trained with fully_shard: bf16 parameters, fp32 reduction, every second product of two matrices
-kept by the blocks' checkpoints, fused AdamW, two sequences of 8,192 tokens a GPU: llama3_8b.py [compiled] [loss]: blocks and
-the loss by torch.compile."""
+kept by the blocks' checkpoints, fused AdamW, two sequences of 8,192 tokens a GPU: llama3_8b.py [compiled] [loss] [long=N]: blocks
+and the loss by torch.compile; long: whole blocks are recomputed, N GPUs share one sequence of N times 32,768 tokens."""
+import contextlib
 import os
 import sys
 from collections import defaultdict
@@ -12,10 +13,13 @@ import torch.nn.functional as F
 from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import checkpoint_wrapper
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+from torch.distributed.tensor.experimental import context_parallel
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
 
 DIM, LAYERS, HEADS, KV_HEADS, HIDDEN, VOCAB = 4096, 32, 32, 8, 14336, 128256
-BATCH, LENGTH, STEPS = 2, 8192, 3
+STEPS, SHARED = 3, int(next((word[5:] for word in sys.argv if word.startswith("long=")), 0))
+BATCH, LENGTH = (1, 32768 * SHARED) if SHARED else (2, 8192)
 
 
 def rotations(size, length, theta=500000.0):
@@ -115,16 +119,29 @@ def loss_of(logits, labels):
     return F.cross_entropy(logits.flatten(0, 1).float(), labels.flatten(0, 1))
 
 
+def in_parts(mesh, tensors, dims):
+    """sequences over the ranks of a mesh"""
+    stack = contextlib.ExitStack()
+    stack.enter_context(context_parallel(mesh, buffers=tensors, buffer_seq_dims=dims, no_restore_buffers=set(tensors[:2])))
+    stack.enter_context(sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION]))
+    return stack
+
+
 def main():
     words = sys.argv[1:]
     loss_function = torch.compile(loss_of) if "loss" in words else loss_of
     dist.init_process_group("nccl")
     torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-    mesh = init_device_mesh("cuda", (dist.get_world_size(),), mesh_dim_names=("dp",))
+    if SHARED > 1:
+        both = init_device_mesh("cuda", (dist.get_world_size() // SHARED, SHARED), mesh_dim_names=("dp", "cp"))
+        mesh = both["dp", "cp"]._flatten("dp_cp")
+    else:
+        mesh = init_device_mesh("cuda", (dist.get_world_size(),), mesh_dim_names=("dp",))
     with torch.device("meta"):
         model = Llama()
     for name, layer in model.layers.named_children():
-        layer = checkpoint_wrapper(layer, context_fn=selective, preserve_rng_state=False)
+        given = {} if SHARED else {"context_fn": selective}
+        layer = checkpoint_wrapper(layer, preserve_rng_state=False, **given)
         model.layers.register_module(name, torch.compile(layer, fullgraph=True) if "compiled" in words else layer)
     options = {
         "mesh": mesh, "mp_policy": MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
@@ -141,10 +158,18 @@ def main():
     for step in range(STEPS):
         tokens = torch.randint(0, VOCAB, (BATCH, LENGTH + 1)).cuda()
         optimizer.zero_grad()
-        logits = model(tokens[:, :-1])
-        loss = loss_function(logits, tokens[:, 1:])
-        del logits
-        loss.backward()
+        if SHARED > 1:
+            x, y = tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous()
+            with in_parts(both["cp"], [x, y, model.cis], [1, 1, 0]):
+                logits = model(x)
+                loss = loss_function(logits, y)
+                del logits
+                loss.backward()
+        else:
+            logits = model(tokens[:, :-1])
+            loss = loss_function(logits, tokens[:, 1:])
+            del logits
+            loss.backward()
         norm = torch.nn.utils.get_total_norm([p.grad for p in model.parameters()], foreach=True).full_tensor()
         torch.nn.utils.clip_grads_with_norm_(list(model.parameters()), 1.0, norm, foreach=True)
         optimizer.step()

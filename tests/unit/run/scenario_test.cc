@@ -445,7 +445,7 @@ TEST_CASE("every example of the scenarios' page is a whole scenario") {
       example += line + "\n";
     }
   }
-  CHECK(examples == 8);
+  CHECK(examples == 9);
 }
 
 TEST_CASE("a file that cannot be read is named") {

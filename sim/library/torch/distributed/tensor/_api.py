@@ -178,8 +178,7 @@ class _Redistribute(Function):
             local = local.to(forward_dtype)
         if ctx.spec.placements != placements:
             local = redistribute_local_tensor(local, ctx.spec, placements, async_op)
-        ctx.out_spec = ctx.spec.with_placements(placements)
-        ctx.out_spec.dtype = local.dtype
+        ctx.out_spec = ctx.spec.with_placements(placements).with_dtype(local.dtype)
         return _make(local, ctx.out_spec)
 
     @staticmethod

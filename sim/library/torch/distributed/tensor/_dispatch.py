@@ -26,7 +26,8 @@ def dispatch(name, op, args, kwargs):
     _C.note_fake_tensors()
     if is_listed(name) and torch.is_autocast_enabled("cuda"):
         return under_autocast(name, lambda args, kwargs: _dispatched(name, op, args, kwargs), args, kwargs)
-    return _dispatched(name, op, args, kwargs)
+    rule = _RULES.get(name)
+    return _by_name(name, op, args, kwargs) if rule is None else rule(op, args, kwargs)
 
 
 def _dispatched(name, op, args, kwargs):

@@ -1,20 +1,48 @@
-from torch.distributed.tensor.placement_types import Partial, Replicate
+from torch.distributed.tensor.placement_types import Replicate, _MaskPartial
+
+
+_contiguous = {}
 
 
 def _contiguous_stride(shape):
-    stride, step = [], 1
-    for size in list(shape)[::-1]:
-        stride.insert(0, step)
-        step *= max([size, 1])
-    return tuple(stride)
+    shape = tuple(shape)
+    if shape not in _contiguous:
+        stride, step = [], 1
+        for size in shape[::-1]:
+            stride.insert(0, step)
+            step *= max([size, 1])
+        _contiguous[shape] = tuple(stride)
+    return _contiguous[shape]
+
+
+_all = {}  # by what they say: few, and operators ask the same of them again and again
 
 
 class DTensorSpec:
-    """where a tensor lies on a mesh, and what the whole of it looks like"""
+    """where a tensor lies on a mesh, and what the whole of it looks like. Those that say the same are one object, which
+    is never changed, so that what follows from it is worked out once (`known`)"""
 
-    def __init__(self, mesh, placements, shape, stride, dtype):
-        self.mesh, self.placements = mesh, tuple(placements)
-        self.shape, self.stride, self.dtype = tuple(shape), tuple(stride), dtype
+    def __new__(cls, mesh, placements, shape, stride, dtype):
+        placements, shape, stride = tuple(placements), tuple(shape), tuple(stride)
+        key = (id(mesh), placements, shape, stride, dtype)
+        self = _all.get(key)
+        if self is None:
+            self = object.__new__(cls)
+            self.mesh, self.placements, self.shape, self.stride, self.dtype = mesh, placements, shape, stride, dtype
+            self.known = {}
+            # A mask goes with its tensor.
+            if not any([isinstance(p, _MaskPartial) for p in placements]):
+                _all[key] = self
+        return self
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        return DTensorSpec, (self.mesh, self.placements, self.shape, self.stride, self.dtype)
 
     def of_gradient(self):
         """how a gradient lies that does not say so itself"""
@@ -44,27 +72,26 @@ class DTensorSpec:
         return DTensorSpec(self.mesh, placements, self.shape, self.stride, self.dtype)
 
     def with_shape(self, shape, stride=None):
-        return DTensorSpec(
-            self.mesh, self.placements, shape, _contiguous_stride(shape) if stride is None else stride, self.dtype
-        )
+        stride = _contiguous_stride(shape) if stride is None else stride
+        return DTensorSpec(self.mesh, self.placements, shape, stride, self.dtype)
+
+    def with_dtype(self, dtype):
+        return DTensorSpec(self.mesh, self.placements, self.shape, self.stride, dtype)
+
+    def laid(self, placements, shape, stride, dtype):
+        """on the same mesh; no stride: one after another"""
+        stride = _contiguous_stride(shape) if stride is None else tuple(stride)
+        placements, shape = tuple(placements), tuple(shape)
+        found = _all.get((id(self.mesh), placements, shape, stride, dtype))
+        return DTensorSpec(self.mesh, placements, shape, stride, dtype) if found is None else found
 
     def local_shape(self, shape=None):
         """this rank's part of a whole of that shape"""
         sizes, coordinate = list(self.shape if shape is None else shape), self.mesh.get_coordinate()
         for dim, placement in enumerate(self.placements):
             if placement.is_shard():
-                sizes[placement.dim] = placement.local_shard_size_and_offset(
-                    sizes[placement.dim], self.mesh.size(dim), coordinate[dim]
-                )[0]
+                sizes[placement.dim] = placement._own_size(sizes[placement.dim], self.mesh.size(dim), coordinate[dim])
         return tuple(sizes)
-
-    def __eq__(self, other):
-        return isinstance(other, DTensorSpec) and (self.mesh, self.placements, self.shape) == (
-            other.mesh, other.placements, other.shape
-        )
-
-    def __hash__(self):
-        return hash((self.mesh, self.placements, self.shape))
 
     def __repr__(self):
         return f"Spec({self.placements} on {self.shape})"

@@ -16,8 +16,7 @@ def _made(make, size, dtype, requires_grad, device_mesh, placements, is_random=F
     if is_random:
         _dispatch.begin_random()
     local = make(spec.local_shape(), dtype=dtype, device=mesh.device_type)
-    spec.dtype = local.dtype
-    return _make(local, spec).requires_grad_(requires_grad)
+    return _make(local, spec.with_dtype(local.dtype)).requires_grad_(requires_grad)
 
 
 def zeros(*size, requires_grad=False, dtype=None, layout=torch.strided, device_mesh=None, placements=None):

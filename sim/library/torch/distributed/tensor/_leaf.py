@@ -27,17 +27,16 @@ def specs_of(values):
 def part(value, placements):
     """this rank's part of what is to lie so"""
     spec, local = _C.spec_of(value), _C.local_of(value)
-    if spec is None or placements is None or list(spec.placements) == list(placements):
+    if spec is None or placements is None or spec.placements == tuple(placements):
         return local
     return redistribute_local_tensor(local, spec, placements)
 
 
 def spread(out, spec, placements=None, shape=None, stride=None):
     """what an operator on parts gave, as a DTensor of the same mesh"""
-    laid = spec.with_placements(spec.placements if placements is None else placements)
     shape = spec.shape if shape is None else shape
-    laid = laid.with_shape(shape, _stride_of(out, shape) if stride is None else stride)
-    laid.dtype = out.dtype
+    stride = _stride_of(out, shape) if stride is None else stride
+    laid = spec.laid(spec.placements if placements is None else placements, shape, stride, out.dtype)
     return _C.spread_out(out, laid, laid.shape, laid.stride)
 
 
@@ -93,13 +92,13 @@ def _fit(tensors):
     return fit
 
 
-def _wants(tensors):
+def wants(tensors):
     return torch.is_grad_enabled() and any([t.requires_grad for t in tensors])
 
 
 def formula(name, tensors, forward, gradients, kept=()):
     """forward() -> (result, what is kept beside `kept`, name of the node); gradients(kept, needs, *incoming)"""
-    if not _wants(tensors):
+    if not wants(tensors):
         return forward()[0]
     laid = []
 
@@ -129,7 +128,7 @@ def kernel(name, op, args, kwargs, laid, made, back, shape=None, expected="", ow
     tensors = found([*args, *kwargs.values()])
     first = specs_of(tensors)[0]
     shape = first.shape if shape is None else shape
-    if not _wants(tensors):
+    if not wants(tensors):
         parts = [part(t, p) for t, p in zip(tensors, laid)]
         out = on_parts(op, args, kwargs, parts)
         return tensors[0] if name.endswith("_") else spread(out, first, made, shape)

@@ -58,7 +58,7 @@ def _scattered(local, placement, target, mesh, dim):
     elif not local.is_contiguous():
         local = local.contiguous()
     out = funcol.reduce_scatter_tensor(local, placement.reduce_op, target.dim, (mesh, dim))
-    size = target.local_shard_size_and_offset(whole, count, rank)[0]
+    size = target._own_size(whole, count, rank)
     return out if size == each else out.narrow(target.dim, 0, size)
 
 
@@ -75,7 +75,7 @@ def _swapped(local, placement, target, mesh, dim, whole):
     local = _padded(_padded(local, placement.dim, -(-whole // count)), target.dim, -(-own // count) * count)
     out = funcol.all_to_all_dims(local, placement.dim, target.dim, (mesh, dim))
     out = out if out.size(placement.dim) == whole else out.narrow(placement.dim, 0, whole)
-    size = target.local_shard_size_and_offset(own, count, rank)[0]
+    size = target._own_size(own, count, rank)
     return out if out.size(target.dim) == size else out.narrow(target.dim, 0, size)
 
 
@@ -130,7 +130,7 @@ def redistribute_local_tensor(local, spec, placements, async_op=False):
         size = spec.shape[at]
         for other in range(dim):
             if now[other].is_shard(at):
-                size = now[other].local_shard_size_and_offset(size, mesh.size(other), mesh.get_coordinate()[other])[0]
+                size = now[other]._own_size(size, mesh.size(other), mesh.get_coordinate()[other])
         return size
 
     made = local

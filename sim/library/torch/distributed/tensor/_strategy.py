@@ -69,16 +69,15 @@ def _can_lie(spec, placements):
     return all([size >= count for size, count in zip(spec.shape, counts)])
 
 
-_chosen = {}
-
-
 def cheapest(specs, rows):
     """of ways to lay operands and results out along one dimension of a mesh, each a row (results, then operands), the
     one that costs least along all: (placements of the results, placements of the operands)"""
-    key = (specs[0].mesh, tuple([(s.placements, s.shape, s.dtype) for s in specs]), tuple([tuple(r) for r in rows]))
-    if key not in _chosen:
-        _chosen[key] = _cheapest(specs, rows)
-    return _chosen[key]
+    rows = rows if type(rows) is tuple else tuple([tuple(row) for row in rows])
+    known = specs[0].known
+    key = ("cheapest", rows, *specs)
+    if key not in known:
+        known[key] = _cheapest(specs, rows)
+    return known[key]
 
 
 def _cheapest(specs, rows):

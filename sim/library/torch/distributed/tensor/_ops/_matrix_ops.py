@@ -1,6 +1,6 @@
 import torch
 import torch._C as _C
-from torch.distributed.tensor._leaf import formula, kernel, on_parts, part, specs_of, spread
+from torch.distributed.tensor._leaf import formula, kernel, part, specs_of, spread
 from torch.distributed.tensor._strategy import cheapest
 from torch.distributed.tensor.placement_types import Partial, Replicate, Shard
 
@@ -16,6 +16,7 @@ _MM = [
     [Replicate(), Replicate(), Replicate()], [Partial(), Shard(1), Shard(0)], [Shard(0), Shard(0), Replicate()],
     [Shard(1), Replicate(), Shard(1)], *_TERMS,
 ]
+_MM_WAYS = tuple([tuple(row) for row in _MM])
 _BMM = [
     [Replicate(), Replicate(), Replicate()], [Shard(0), Shard(0), Shard(0)], [Partial(), Shard(2), Shard(1)],
     [Shard(1), Shard(1), Replicate()], [Shard(2), Replicate(), Shard(2)], *_TERMS,
@@ -32,7 +33,7 @@ def _both(name, *tensors):
 
 def _run(op, tensors, laid, made, shape):
     parts = [part(t, p) for t, p in zip(tensors, laid)]
-    out = on_parts(op, tensors, {}, parts)
+    out = op(*parts)
     while parts:
         parts.pop()
     return spread(out, _C.spec_of(tensors[-1]), made, shape)
@@ -62,7 +63,7 @@ def mm(op, args, kwargs):
     flags = [_is_column_major(a), _is_column_major(b)]
 
     def forward():
-        made, laid = cheapest([_C.spec_of(a), _C.spec_of(b)], _MM)
+        made, laid = cheapest([_C.spec_of(a), _C.spec_of(b)], _MM_WAYS)
         out = _run(torch.mm, (a, b), laid, made[0], (a.shape[0], b.shape[1]))
         return out, (), "MmBackward0"
 

@@ -1,6 +1,6 @@
 import torch
 import torch._C as _C
-from torch.distributed.tensor._leaf import formula, part, spread, sum_to
+from torch.distributed.tensor._leaf import formula, part, spread, sum_to, wants
 from torch.distributed.tensor.placement_types import Replicate, Shard
 
 # Source: torch.distributed.tensor._ops._view_ops, _tensor_ops
@@ -13,11 +13,14 @@ def _meta(tensor):
 
 
 def _leaf(name, x, run, laid, made, whole, node, gradient):
-    """an operator of one DTensor that keeps nothing of it"""
+    """an operator of one DTensor that keeps nothing of it. `whole`: the result's shape and stride"""
+    shape, stride = whole
+    if not wants((x,)):
+        return _with_base(spread(run(part(x, laid)), _C.spec_of(x), made, shape, stride), x, laid)
 
     def forward():
         out = run(part(x, laid))
-        return spread(out, _C.spec_of(x), made, tuple(whole.shape), tuple(whole.stride())), (), node
+        return spread(out, _C.spec_of(x), made, shape, stride), (), node
 
     out = formula(name, (x,), forward, lambda kept, needs, grad: (gradient(grad),))
     return _with_base(out, x, laid)
@@ -25,15 +28,31 @@ def _leaf(name, x, run, laid, made, whole, node, gradient):
 
 def _with_base(out, x, laid):
     """a view keeps what it is a view of, also where it looks at a copy that was put together"""
-    if laid != list(_C.spec_of(x).placements):
+    if tuple(laid) != _C.spec_of(x).placements:
         out._base_of_view = x
     return out
+
+
+def _size_of(whole):
+    return tuple(whole.shape), tuple(whole.stride())
+
+
+def _known(spec, key, work_out):
+    """what follows from a spec and numbers, worked out once"""
+    try:
+        known = spec.known.get(key)
+    except TypeError:  # a list among the arguments
+        return work_out()
+    if known is None:
+        known = spec.known[key] = work_out()
+    return known
 
 
 def view(op, args, kwargs):
     """view, reshape, flatten, unflatten"""
     x = args[0]
-    shape = tuple(op(_meta(x), *args[1:], **kwargs).shape)
+    key = (op.__name__, args[1:], tuple(kwargs.items()))
+    shape = _known(_C.spec_of(x), key, lambda: tuple(op(_meta(x), *args[1:], **kwargs).shape))
     if op.__name__ != "view" and op.__name__ != "unflatten":
         if shape == tuple(x.shape):
             return x if op.__name__ == "flatten" else viewed(x, shape, "ViewBackward0")
@@ -54,25 +73,31 @@ def _is_view(whole, shape):
 def viewed(x, shape, node, is_strict=True):
     spec = _C.spec_of(x)
     old = tuple(spec.shape)
-    moves, tears = _moves(spec, shape), []
-    laid = []
+    laid, made, is_torn, whole = _known(spec, ("viewed", shape), lambda: _view_of(x, shape))
+    if is_strict and is_torn:
+        raise RuntimeError(
+            "Attempted to flatten multiple dimensions, with dimension being sharded. It cannot be performed without "
+            "redistribution, which is disallowed by the current operator."
+        )
+    out = spec.laid(made, shape, None, spec.dtype)
+    run = lambda local: local.reshape(out.local_shape())
+    return _leaf("view", x, run, laid, made, whole, node, lambda grad: grad.reshape(old))
+
+
+def _view_of(x, shape):
+    """(layout of what the view looks at, of the view, whether parts would be torn, the whole's shape and stride)"""
+    spec = _C.spec_of(x)
+    moves, tears, laid = _moves(spec, shape), [], []
     for dim, p in enumerate(spec.placements):
         to = moves.get(p.dim) if p.is_shard() else None
         is_torn = p.is_shard() and (to is None or to[1] % spec.mesh.size(dim) != 0)
         tears.append(is_torn)
         laid.append(Replicate() if is_torn else p)
-    if is_strict and any(tears):
-        raise RuntimeError(
-            "Attempted to flatten multiple dimensions, with dimension being sharded. It cannot be performed without "
-            "redistribution, which is disallowed by the current operator."
-        )
     made = [Shard(moves[p.dim][0]) if p.is_shard() else p for p in laid]
-    out = spec.with_placements(made).with_shape(shape)
     # What is repeated (expand) stays so.
     whole = _meta(x)
     whole = whole.view(shape) if _is_view(whole, shape) else torch.empty(shape, device="meta")
-    run = lambda local: local.reshape(out.local_shape())
-    return _leaf("view", x, run, laid, made, whole, node, lambda grad: grad.reshape(old))
+    return laid, made, any(tears), _size_of(whole)
 
 
 def _moves(spec, shape):
@@ -122,15 +147,19 @@ def permuted(name):
     """dimensions in another order, added or left out"""
 
     def rule(op, args, kwargs):
-        x = args[0]
-        ndim, whole = x.dim(), op(_meta(x), *args[1:], **kwargs)
-        # Each dimension has a size of its own, by which it is found again.
-        sizes = [i + 2 for i in range(ndim)]
-        if name == "squeeze":
-            sizes = [1 if n == 1 else s for n, s in zip(x.shape, sizes)]
-        seen = list(op(torch.empty(sizes, device="meta"), *args[1:], **kwargs).shape)
-        moves = {i: seen.index(s) for i, s in enumerate(sizes) if s in seen and s != 1}
-        laid, made = _shown(x, moves)
+        x, ndim = args[0], args[0].dim()
+
+        def work_out():
+            # Each dimension has a size of its own, by which it is found again.
+            sizes = [i + 2 for i in range(ndim)]
+            if name == "squeeze":
+                sizes = [1 if n == 1 else s for n, s in zip(x.shape, sizes)]
+            seen = list(op(torch.empty(sizes, device="meta"), *args[1:], **kwargs).shape)
+            moves = {i: seen.index(s) for i, s in enumerate(sizes) if s in seen and s != 1}
+            return seen, moves, *_shown(x, moves), _size_of(op(_meta(x), *args[1:], **kwargs))
+
+        key = (name, args[1:], tuple(kwargs.items()))
+        seen, moves, laid, made, whole = _known(_C.spec_of(x), key, work_out)
         given = args[1:]
         run = lambda local: op(local, *given, **kwargs)
         if name == "squeeze":
@@ -166,7 +195,7 @@ def expand(op, args, kwargs):
     laid, made = _shown(x, kept)
     out = spec.with_placements(made).with_shape(tuple(whole.shape))
     run = lambda local: local.expand(out.local_shape())
-    return _leaf("expand", x, run, laid, made, whole, "ExpandBackward0", lambda grad: sum_to(grad, old))
+    return _leaf("expand", x, run, laid, made, _size_of(whole), "ExpandBackward0", lambda grad: sum_to(grad, old))
 
 
 def _without(x, dim):
@@ -191,7 +220,7 @@ def select(op, args, kwargs):
         back = [Shard(p.dim + 1) if p.is_shard() and p.dim >= dim else p for p in _C.spec_of(grad).placements]
         return _put_back(grad, back, old, lambda out: out.select(dim, index))
 
-    return _leaf("select", x, lambda t: t.select(dim, index), laid, made, whole, "SelectBackward0", gradient)
+    return _leaf("select", x, lambda t: t.select(dim, index), laid, made, _size_of(whole), "SelectBackward0", gradient)
 
 
 def _put_back(grad, made, shape, where):
@@ -225,7 +254,7 @@ def sliced(x, dim, start, stop, step):
         grad = grad if grad_laid == list(_C.spec_of(grad).placements) else grad.redistribute(placements=grad_laid)
         return _put_back(grad, grad_laid, old, lambda out: out[places])
 
-    return _leaf("slice", x, run, laid, laid, whole, "SliceBackward0", gradient)
+    return _leaf("slice", x, run, laid, laid, _size_of(whole), "SliceBackward0", gradient)
 
 
 def cut(op, args, kwargs):
