@@ -68,8 +68,7 @@ bool is_among(const List& list, std::string_view name) {
 void Decomposer::adds_where(NodeId id, std::size_t, std::vector<NodeId> places) {
   const GraphNode& node = in_.nodes[id];
   const NodeId g = inputs_of(id).front();
-  const bool is_narrow = ops::is_floating(node.dtype) && ops::element_bytes(node.dtype) < 4;
-  const ScalarType dtype = is_narrow ? ScalarType::kFloat32 : node.dtype;
+  const ScalarType dtype = computed_in(node.dtype);
   const NodeId zeros = builder_.fill("full", node.sizes, dtype, "#0");
   const NodeId values = builder_.convert(g, dtype);
   std::vector<NodeId> reads{zeros};

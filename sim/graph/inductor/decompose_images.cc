@@ -80,7 +80,8 @@ void Decomposer::batch_norm(NodeId id) {
   const bool has_statistics = count >= 5;
   if (!has_statistics) refuse("batch norm without weights or running statistics");
   const ScalarType dtype = out_.nodes[inputs[0]].dtype;
-  const NodeId x = builder_.convert(inputs[0], ScalarType::kFloat32);
+  const ScalarType wide = computed_in(dtype);
+  const NodeId x = builder_.convert(inputs[0], wide);
   const std::size_t rank = out_.nodes[x].sizes.size();
   const auto widened = [&](NodeId of) {
     for (std::size_t i = 2; i < rank; ++i) of = builder_.unsqueeze(of, out_.nodes[of].sizes.size());
@@ -89,12 +90,12 @@ void Decomposer::batch_norm(NodeId id) {
   NodeId result = kNoNode;
   if (is_training) {
     const std::vector<std::int64_t> dims = all_but_channels(out_.nodes[x]);
-    const NodeId both = builder_.reduce("var_mean", x, dims, true, ScalarType::kFloat32);
+    const NodeId both = builder_.reduce("var_mean", x, dims, true, wide);
     out_.nodes[both].has_parts = true;
     const Dims sizes = out_.nodes[both].sizes;
     const Dims strides = out_.nodes[both].strides;
-    const NodeId var = builder_.part(both, 0, sizes, strides, ScalarType::kFloat32);
-    const NodeId mean = builder_.part(both, 1, sizes, strides, ScalarType::kFloat32);
+    const NodeId var = builder_.part(both, 0, sizes, strides, wide);
+    const NodeId mean = builder_.part(both, 1, sizes, strides, wide);
     const NodeId scale = evaluate("a = add v #eps; rsqrt a", {{"v", var}});
     result = evaluate("a = sub x m; mul a r", {{"x", x}, {"m", mean}, {"r", scale}});
     const NodeId mean_row = builder_.squeeze(mean, dims);
@@ -113,8 +114,8 @@ void Decomposer::batch_norm(NodeId id) {
         gives(parts[i], rows++ == 0 ? mean_row : scale_row);
     }
   } else {
-    const NodeId mean = builder_.convert(inputs[3], ScalarType::kFloat32);
-    const NodeId var = builder_.convert(inputs[4], ScalarType::kFloat32);
+    const NodeId mean = builder_.convert(inputs[3], wide);
+    const NodeId var = builder_.convert(inputs[4], wide);
     const NodeId scale =
         evaluate("a = add v #eps; b = sqrt a; c = reciprocal b; mul c #1", {{"v", var}});
     const NodeId mean_wide = widened(mean);
@@ -146,8 +147,9 @@ void Decomposer::batch_norm_backward(NodeId id) {
   const NodeId scale =
       is_training ? rows.back() : evaluate("a = add v #eps; rsqrt a", {{"v", rows[2]}});
   const ScalarType dtype = out_.nodes[inputs[1]].dtype;
-  const NodeId g = builder_.convert(inputs[0], ScalarType::kFloat32);
-  const NodeId x = builder_.convert(inputs[1], ScalarType::kFloat32);
+  const ScalarType wide = computed_in(dtype);
+  const NodeId g = builder_.convert(inputs[0], wide);
+  const NodeId x = builder_.convert(inputs[1], wide);
   const std::size_t rank = out_.nodes[x].sizes.size();
   const std::vector<std::int64_t> dims = all_but_channels(out_.nodes[x]);
   const auto widened = [&](NodeId of) {
@@ -156,7 +158,7 @@ void Decomposer::batch_norm_backward(NodeId id) {
     return of;
   };
   const auto sum = [&](NodeId of) {
-    return builder_.reduce("sum", of, dims, false, ScalarType::kFloat32);
+    return builder_.reduce("sum", of, dims, false, wide);
   };
   const NodeId mean_wide = widened(mean);
   const NodeId total = sum(g);
@@ -204,17 +206,18 @@ void Decomposer::group_norm(NodeId id) {
   const std::vector<std::int64_t> numbers = numbers_in(in_.nodes[id].call);
   if (parts.size() < 3 && (!parts.empty() || numbers.empty())) refuse("group norm");
   const ScalarType dtype = out_.nodes[inputs[0]].dtype;
+  const ScalarType type = computed_in(dtype);
   const Dims sizes = out_.nodes[inputs[0]].sizes;
   const std::int64_t groups = parts.empty() ? numbers[0] : in_.nodes[parts[1]].sizes[1];
   const std::int64_t inner = product(sizes) / (sizes[0] * sizes[1]);
-  const NodeId x = reshape(builder_.convert(inputs[0], ScalarType::kFloat32),
+  const NodeId x = reshape(builder_.convert(inputs[0], type),
                            {sizes[0], groups, sizes[1] / groups, inner});
-  const NodeId both = builder_.reduce("var_mean", x, {2, 3}, true, ScalarType::kFloat32);
+  const NodeId both = builder_.reduce("var_mean", x, {2, 3}, true, type);
   out_.nodes[both].has_parts = true;
   const Dims wide = out_.nodes[both].sizes;
   const Dims strides = out_.nodes[both].strides;
-  const NodeId var = builder_.part(both, 0, wide, strides, ScalarType::kFloat32);
-  const NodeId mean = builder_.part(both, 1, wide, strides, ScalarType::kFloat32);
+  const NodeId var = builder_.part(both, 0, wide, strides, type);
+  const NodeId mean = builder_.part(both, 1, wide, strides, type);
   const NodeId scale = evaluate("a = add v #eps; rsqrt a", {{"v", var}});
   NodeId result = evaluate("a = sub x m; mul a r", {{"x", x}, {"m", mean}, {"r", scale}});
   result = reshape(result, sizes);

@@ -47,6 +47,7 @@ class Decomposer {
   NodeId random(const ops::Dims& sizes, ops::ScalarType dtype);
   void fill(NodeId id);
   void bernoulli(NodeId id);
+  void drawn_in_place(NodeId id);
   /// Operators that are reductions and more: decompose_composites.cc. False: it is none of them.
   bool composite(NodeId id);
   NodeId in_rows(NodeId x);

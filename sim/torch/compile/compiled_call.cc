@@ -148,7 +148,7 @@ void initialise_device(Session& session, const ops::TensorList& arguments) {
   if (!is_on_device) return;
   session.has_compiled = true;
   const ops::LabelScope label(session.c, "init_gpu_context");
-  const Tensor made = session.c.empty({1}, ops::ScalarType::kFloat32, session.current_device);
+  const Tensor made = session.c.empty({1}, session.c.default_dtype, session.current_device);
 }
 
 [[noreturn]] void refuse(Session& session, std::string_view what) {

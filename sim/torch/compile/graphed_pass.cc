@@ -37,9 +37,10 @@ Value note_outputs(Session& session, const PlanRun& run,
   std::vector<Value> numbers;
   std::vector<const ops::Storage*> seen;
   for (const Ref<ops::Storage>& memory : run.results()) {
+    // Numbers on the host have no memory here.
     const bool is_known = std::find(before.begin(), before.end(), memory) != before.end() ||
                           std::find(seen.begin(), seen.end(), memory.get()) != seen.end();
-    if (is_known || !memory->device().is_cuda()) continue;
+    if (memory == nullptr || is_known || !memory->device().is_cuda()) continue;
     seen.push_back(memory.get());
     numbers.push_back(Value::integer(static_cast<std::int64_t>(watches.size())));
     watches.push_back(memory->watch());
