@@ -112,11 +112,9 @@ void Lowering::lower(NodeId id) {
   if (name == "inductor_random") return random(id);
   if (name == "embedding" || name == "gather") return gather(id);
   if (name == "index_put" || name == "index_put_") return index_put(id);
-  if (node.effects.empty() && node.dims.size() == 2 && !node.has_parts) {
-    if (name != "select_scatter" && name != "slice_scatter") return read_anywhere(id);
-  }
-  if (name == "copy_") return copy_into(id);
+  if (name == "copy_" || name == "copy_part_") return copy_into(id);
   if (name == "select_scatter" || name == "slice_scatter") return put_part(id);
+  if (node.effects.empty() && node.dims.size() == 2 && !node.has_parts) return read_anywhere(id);
   if (name == "_low_memory_max_pool_with_offsets") return max_pool(id);
   if (name == "max_pool2d_with_indices_backward") return max_pool_backward(id);
   if (name == "as_strided_scatter") return as_strided_scatter(id);

@@ -320,13 +320,19 @@ void Lowering::put_part(NodeId id) {
   give(id, add_box(id, std::move(loops), kNoBuffer));
 }
 
-/// A loop that writes into an input.
+/// A loop that writes into an input, or into a part of it.
 void Lowering::copy_into(NodeId id) {
   const GraphNode& node = nodes_[id];
   const NodeId value = node.inputs[1];
   auto loops = std::make_shared<Loops>();
   loops->sizes = node.sizes;
   loops->dtype = node.dtype;
+  if (node.name == "copy_part_") {
+    loops->sizes = nodes_[value].sizes;
+    loops->writes_part = true;
+    loops->part_strides = Dims(std::span<const std::int64_t>(node.dims));
+    loops->part_begin = static_cast<std::int64_t>(node.settings);
+  }
   loops->body = [this, x = operand(value), as = node.dtype](Trace& trace, const Indices& at) {
     return load_as(trace, x, at, as);
   };
@@ -443,10 +449,25 @@ BufferId Lowering::aligned_mask(NodeId id) {
   const bool is_there =
       boxes_[before.box].loops == nullptr && is_strided(before) && is_aligned(strides_of(before));
   if (is_there) return realized(id);
-  give_copy(id, strides, false);
-  const BufferId copy = boxes_[values_[id].box].buffer;
-  values_[id] = before;
-  return copy;
+  // What is repeated is computed once. Source: torch's ExternKernel.require_strides.
+  auto loops = std::make_shared<Loops>();
+  loops->sizes = sizes;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (strides[i] == 0 && sizes[i] > 1) loops->sizes[i] = 1;
+  }
+  loops->dtype = nodes_[id].dtype;
+  loops->body = [this, x = operand(id)](Trace& trace, const Indices& at) {
+    return load(trace, x, at);
+  };
+  const Dims once = loops->sizes;
+  const BoxId copy = add_box(id, std::move(loops), kNoBuffer);
+  boxes_[copy].sizes = once;
+  realize(copy);
+  Buffer& made = program.buffers[boxes_[copy].buffer];
+  made.sizes = once;
+  made.strides = strides;
+  made.is_flexible = false;
+  return boxes_[copy].buffer;
 }
 
 /// A kernel of a library that asks for its memory itself.
