@@ -71,14 +71,27 @@ void Decomposer::mean_backward(NodeId id) {
   gives(id, builder_.pointwise("div", {wide}, "#n"));
 }
 
+namespace {
+
+/// The call has them right behind the input.
+bool has_running_statistics(std::string_view call) {
+  const std::size_t input = call.find(", tensor, ");
+  return input != std::string_view::npos && call.substr(input + 10).starts_with("tensor");
+}
+
+}  // namespace
+
 void Decomposer::batch_norm(NodeId id) {
   const GraphNode& node = in_.nodes[id];
   const std::vector<NodeId> inputs = inputs_of(id);
   const std::vector<NodeId> parts = parts_of(id);
   const std::size_t count = inputs.size();
   const bool is_training = node.call.find(", true, ") != std::string_view::npos;
-  const bool has_statistics = count >= 5;
-  if (!has_statistics) refuse("batch norm without weights or running statistics");
+  // The input, weight and bias if there are any, running statistics if there are any.
+  const bool has_weights = count == 5 || (count == 3 && !has_running_statistics(node.call));
+  const std::size_t statistics = has_weights ? 3 : 1;
+  const bool has_statistics = count == statistics + 2;
+  if (count != 1 && count != 3 && count != 5) refuse("batch norm with a weight or a bias alone");
   const ScalarType dtype = out_.nodes[inputs[0]].dtype;
   const ScalarType wide = computed_in(dtype);
   const NodeId x = builder_.convert(inputs[0], wide);
@@ -100,30 +113,37 @@ void Decomposer::batch_norm(NodeId id) {
     result = evaluate("a = sub x m; mul a r", {{"x", x}, {"m", mean}, {"r", scale}});
     const NodeId mean_row = builder_.squeeze(mean, dims);
     const NodeId scale_row = builder_.squeeze(scale, dims);
-    const NodeId running_mean = evaluate("a = mul m #momentum; b = mul o #rest; add a b",
-                                         {{"m", mean_row}, {"o", inputs[3]}});
-    const NodeId var_row = builder_.squeeze(var, dims);
-    const NodeId running_var =
-        evaluate("a = mul v #correction; b = mul a #momentum; c = mul o #rest; add b c",
-                 {{"v", var_row}, {"o", inputs[4]}});
-    statistics_.emplace_back(inputs[3], running_mean);
-    statistics_.emplace_back(inputs[4], running_var);
+    if (has_statistics) {
+      const NodeId before = inputs[statistics];
+      const NodeId running_mean = evaluate("a = mul m #momentum; b = mul o #rest; add a b",
+                                           {{"m", mean_row}, {"o", before}});
+      const NodeId var_row = builder_.squeeze(var, dims);
+      const NodeId var_before = inputs[statistics + 1];
+      const NodeId running_var =
+          evaluate("a = mul v #correction; b = mul a #momentum; c = mul o #rest; add b c",
+                   {{"v", var_row}, {"o", var_before}});
+      statistics_.emplace_back(before, running_mean);
+      statistics_.emplace_back(var_before, running_var);
+    }
     std::size_t rows = 0;
     for (std::size_t i = 1; i < parts.size(); ++i) {
       if (in_.nodes[parts[i]].sizes == out_.nodes[mean_row].sizes)
         gives(parts[i], rows++ == 0 ? mean_row : scale_row);
     }
   } else {
-    const NodeId mean = builder_.convert(inputs[3], wide);
-    const NodeId var = builder_.convert(inputs[4], wide);
+    if (!has_statistics) refuse("batch norm without running statistics in evaluation");
+    const NodeId mean = builder_.convert(inputs[statistics], wide);
+    const NodeId var = builder_.convert(inputs[statistics + 1], wide);
     const NodeId scale =
         evaluate("a = add v #eps; b = sqrt a; c = reciprocal b; mul c #1", {{"v", var}});
     const NodeId mean_wide = widened(mean);
     const NodeId scale_wide = widened(scale);
     result = evaluate("a = sub x m; mul a r", {{"x", x}, {"m", mean_wide}, {"r", scale_wide}});
   }
-  result = builder_.pointwise("mul", {result, widened(inputs[1])});
-  result = builder_.pointwise("add", {result, widened(inputs[2])});
+  if (has_weights) {
+    result = builder_.pointwise("mul", {result, widened(inputs[1])});
+    result = builder_.pointwise("add", {result, widened(inputs[2])});
+  }
   result = builder_.convert(result, dtype);
   gives(parts.empty() ? id : parts[0], result);
   if (!parts.empty()) at_[id] = result;
@@ -141,11 +161,15 @@ void Decomposer::batch_norm_backward(NodeId id) {
   }
   // In evaluation there are none of the batch: the running ones count.
   const bool is_training = in_.nodes[id].call.find(", true, ") != std::string_view::npos;
-  if (rows.size() < 3) refuse("the backward pass of a batch norm without weights");
-  const NodeId weight = rows.front();
-  const NodeId mean = is_training ? rows[rows.size() - 2] : rows[1];
-  const NodeId scale =
-      is_training ? rows.back() : evaluate("a = add v #eps; rsqrt a", {{"v", rows[2]}});
+  const bool has_running = has_running_statistics(in_.nodes[id].call);
+  const bool has_weight = rows.size() % 2 == 1;
+  if (rows.size() < 2 || (!is_training && !has_running)) refuse("the backward pass of a batch norm");
+  const NodeId weight = has_weight ? rows.front() : kNoNode;
+  const std::size_t running = has_weight ? 1 : 0;
+  const NodeId mean = is_training ? rows[rows.size() - 2] : rows[running];
+  const NodeId scale = is_training
+                           ? rows.back()
+                           : evaluate("a = add v #eps; rsqrt a", {{"v", rows[running + 1]}});
   const ScalarType dtype = out_.nodes[inputs[1]].dtype;
   const ScalarType wide = computed_in(dtype);
   const NodeId g = builder_.convert(inputs[0], wide);
@@ -168,15 +192,17 @@ void Decomposer::batch_norm_backward(NodeId id) {
   const NodeId a = widened(builder_.pointwise("mul", {total}, "#n"));
   const NodeId b =
       widened(evaluate("a = mul m #n; b = mul r r; mul a b", {{"m", moment}, {"r", scale}}));
-  const NodeId c = widened(builder_.pointwise("mul", {scale, weight}));
+  const NodeId c = widened(has_weight ? builder_.pointwise("mul", {scale, weight}) : scale);
   const NodeId result =
       is_training ? evaluate("d = sub x m; e = mul d b; f = sub g e; h = sub f a; mul h c",
                              {{"x", x}, {"m", mean_wide}, {"b", b}, {"g", g}, {"a", a}, {"c", c}})
                   : builder_.pointwise("mul", {g, c});
-  const NodeId of_weight = builder_.pointwise("mul", {moment, scale});
-  const std::vector<NodeId> results{builder_.convert(result, dtype),
-                                    builder_.convert(of_weight, out_.nodes[weight].dtype),
-                                    builder_.convert(total, out_.nodes[weight].dtype)};
+  std::vector<NodeId> results{builder_.convert(result, dtype)};
+  if (has_weight) {
+    const NodeId of_weight = builder_.pointwise("mul", {moment, scale});
+    results.push_back(builder_.convert(of_weight, out_.nodes[weight].dtype));
+    results.push_back(builder_.convert(total, out_.nodes[weight].dtype));
+  }
   std::size_t at = !parts.empty() && !(in_.nodes[parts[0]].sizes == out_.nodes[x].sizes) ? 1 : 0;
   for (const NodeId part : parts) {
     if (at >= results.size()) refuse("a batch norm");
