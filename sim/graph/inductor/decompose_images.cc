@@ -437,9 +437,101 @@ bool Decomposer::nearest(NodeId id) {
   std::vector<NodeId> reads{x};
   const std::vector<NodeId> places = nearest_places(out_.nodes[x].sizes, node.sizes);
   reads.insert(reads.end(), places.begin(), places.end());
-  const NodeId made = builder_.opaque("index", std::move(reads), node.sizes, node.dtype);
+  const NodeId made = builder_.opaque("_unsafe_index", std::move(reads), node.sizes, node.dtype);
   out_.nodes[made].dims = {1, 0};
   gives(id, made);
+  return true;
+}
+
+/// Between which places of the input each number lies, and how near. Source: torch's
+/// _upsample_linear.
+Decomposer::Between& Decomposer::between(const Dims& from, const Dims& to, ScalarType dtype) {
+  Between& made = between_[{{from.begin(), from.end()}, {to.begin(), to.end()}}];
+  if (!made.low.empty()) return made;
+  for (std::size_t dim = 2; dim < to.size(); ++dim) {
+    const std::string scale =
+        fmt::format("#{}", static_cast<double>(from[dim]) / static_cast<double>(to[dim]));
+    const std::string last = fmt::format("#{}", from[dim] - 1);
+    const NodeId count = builder_.fill("iota", {to[dim]}, ScalarType::kInt64, "#count");
+    const NodeId number = builder_.convert(evaluate("a = mul n #1; add a #0", {{"n", count}}), dtype);
+    const NodeId shifted = builder_.pointwise("add", {number}, "#0.5");
+    const NodeId scaled = builder_.pointwise("mul", {shifted}, scale);
+    NodeId place = evaluate("a = sub s #0.5; clamp_min a #0.0", {{"s", scaled}});
+    Dims sizes{to[dim]};
+    for (std::size_t behind = dim + 1; behind < to.size(); ++behind) sizes.push_back(1);
+    if (sizes.size() > 1) place = builder_.view("view", place, sizes, dense_strides(sizes), 0);
+    const NodeId low = builder_.convert(place, ScalarType::kInt64);
+    const NodeId next = builder_.pointwise("add", {low}, "#1");
+    made.high.push_back(builder_.pointwise("clamp_max", {next}, last));
+    made.low.push_back(low);
+    made.place.push_back(place);
+  }
+  return made;
+}
+
+/// How near each number lies to the second place along a dimension.
+NodeId Decomposer::nearness(Between& between, std::size_t dim, ScalarType dtype) {
+  between.near.resize(between.low.size(), kNoNode);
+  if (between.near[dim] != kNoNode) return between.near[dim];
+  const NodeId rest = builder_.pointwise("sub", {between.place[dim], between.low[dim]});
+  const NodeId bounded = evaluate("a = clamp_min r #0.0; clamp_max a #1.0", {{"r", rest}});
+  return between.near[dim] = builder_.convert(bounded, dtype);
+}
+
+bool Decomposer::linear(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  const bool is_gradient = node.name == "upsample_bilinear2d_backward";
+  if ((!is_gradient && node.name != "upsample_bilinear2d") || node.has_parts) return false;
+  const NodeId x = inputs_of(id).front();
+  const Dims& given = out_.nodes[x].sizes;
+  Between& places =
+      is_gradient ? between(node.sizes, given, node.dtype) : between(given, node.sizes, node.dtype);
+  const auto corner = [&](int number) {
+    return std::vector<NodeId>{(number & 2) != 0 ? places.high[0] : places.low[0],
+                               (number & 1) != 0 ? places.high[1] : places.low[1]};
+  };
+  if (is_gradient) {
+    const NodeId down = nearness(places, 0, node.dtype);
+    const NodeId across = nearness(places, 1, node.dtype);
+    // Of what lies between two: the second's part, then the first's.
+    const auto apart = [&](NodeId g, NodeId near) {
+      const NodeId second = builder_.pointwise("mul", {g, near});
+      const NodeId first = evaluate("n = neg m; add g n", {{"m", second}, {"g", g}});
+      return std::pair{first, second};
+    };
+    const auto rows = apart(x, down);
+    const auto lower = apart(rows.second, across);
+    const auto upper = apart(rows.first, across);
+    const NodeId parts[] = {upper.first, upper.second, lower.first, lower.second};
+    const ScalarType wide = computed_in(node.dtype);
+    NodeId sum = kNoNode;
+    for (int number = 3; number >= 0; --number) {
+      std::vector<NodeId> reads{builder_.fill("full", node.sizes, wide, "#0")};
+      const std::vector<NodeId> at = corner(number);
+      reads.insert(reads.end(), at.begin(), at.end());
+      reads.push_back(builder_.convert(parts[number], wide));
+      const NodeId put = builder_.opaque("index_put", std::move(reads), node.sizes, wide);
+      const NodeId made = builder_.convert(put, node.dtype);
+      sum = sum == kNoNode ? made : builder_.pointwise("add", {sum, made});
+    }
+    gives(id, sum);
+    return true;
+  }
+  NodeId values[4] = {};
+  for (int number = 0; number < 4; ++number) {
+    std::vector<NodeId> reads{x};
+    const std::vector<NodeId> at = corner(number);
+    reads.insert(reads.end(), at.begin(), at.end());
+    values[number] = builder_.opaque("_unsafe_index", std::move(reads), node.sizes, node.dtype);
+    out_.nodes[values[number]].dims = {1, 0};
+  }
+  const auto mixed = [&](NodeId a, NodeId b, NodeId near) {
+    return evaluate("d = sub b a; m = mul d n; add a m", {{"a", a}, {"b", b}, {"n", near}});
+  };
+  const NodeId across = nearness(places, 1, node.dtype);
+  const NodeId upper = mixed(values[0], values[1], across);
+  const NodeId lower = mixed(values[2], values[3], across);
+  gives(id, mixed(upper, lower, nearness(places, 0, node.dtype)));
   return true;
 }
 
