@@ -270,8 +270,7 @@ void Decomposer::rms_norm_backward(NodeId id) {
   std::vector<NodeId> results{builder_.convert(result, out_.nodes[inputs[1]].dtype)};
   if (has_weight) {
     NodeId of_weight = builder_.pointwise("mul", {g, hat});
-    if (!outer.empty())
-      of_weight = builder_.reduce("sum", of_weight, outer, false, wide);
+    if (!outer.empty()) of_weight = builder_.reduce("sum", of_weight, outer, false, wide);
     results.push_back(builder_.convert(of_weight, out_.nodes[inputs[2]].dtype));
   }
   std::size_t at = !parts.empty() && !(in_.nodes[parts[0]].sizes == out_.nodes[x].sizes) ? 1 : 0;
@@ -302,8 +301,8 @@ void Decomposer::softmax(NodeId id, bool is_log) {
   const std::size_t rank = out_.nodes[x].sizes.size();
   // Of attention's: rows, those that are masked whole are zeros.
   const bool is_safe = node.name == "_safe_softmax";
-  const std::vector<std::int64_t> dims{
-      static_cast<std::int64_t>(is_safe ? rank - 1 : softmax_dim(node.call, numbers_in(node.call), rank))};
+  const std::vector<std::int64_t> dims{static_cast<std::int64_t>(
+      is_safe ? rank - 1 : softmax_dim(node.call, numbers_in(node.call), rank))};
   const NodeId most = builder_.reduce("amax", x, dims, true, wide);
   const NodeId shifted = builder_.pointwise("sub", {x, most});
   const NodeId powers = builder_.pointwise("exp", {shifted});
@@ -330,7 +329,8 @@ void Decomposer::softmax_backward(NodeId id, bool is_log) {
   const NodeId y = builder_.convert(inputs[1], wide);
   const std::size_t rank = out_.nodes[y].sizes.size();
   const std::vector<std::int64_t> dims{static_cast<std::int64_t>(
-      node.name.starts_with("safe") ? rank - 1 : softmax_dim(node.call, numbers_in(node.call), rank))};
+      node.name.starts_with("safe") ? rank - 1
+                                    : softmax_dim(node.call, numbers_in(node.call), rank))};
   NodeId result = kNoNode;
   if (is_log) {
     const NodeId powers = builder_.pointwise("exp", {y});

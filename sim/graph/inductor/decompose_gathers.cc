@@ -55,8 +55,8 @@ constexpr std::string_view kAdding[] = {"index_backward",        "index_select_b
                                         "index_select_backward", "upsample_bilinear2d_backward"};
 
 /// What is written into a copy of the first operand, where the second says.
-constexpr std::string_view kScattering[] = {"scatter", "scatter_add", "index_add",
-                                            "index_put", "index_copy"};
+constexpr std::string_view kScattering[] = {"scatter", "scatter_add", "index_add", "index_put",
+                                            "index_copy"};
 
 template <class List>
 bool is_among(const List& list, std::string_view name) {

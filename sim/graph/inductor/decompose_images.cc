@@ -163,13 +163,13 @@ void Decomposer::batch_norm_backward(NodeId id) {
   const bool is_training = in_.nodes[id].call.find(", true, ") != std::string_view::npos;
   const bool has_running = has_running_statistics(in_.nodes[id].call);
   const bool has_weight = rows.size() % 2 == 1;
-  if (rows.size() < 2 || (!is_training && !has_running)) refuse("the backward pass of a batch norm");
+  if (rows.size() < 2 || (!is_training && !has_running))
+    refuse("the backward pass of a batch norm");
   const NodeId weight = has_weight ? rows.front() : kNoNode;
   const std::size_t running = has_weight ? 1 : 0;
   const NodeId mean = is_training ? rows[rows.size() - 2] : rows[running];
-  const NodeId scale = is_training
-                           ? rows.back()
-                           : evaluate("a = add v #eps; rsqrt a", {{"v", rows[running + 1]}});
+  const NodeId scale =
+      is_training ? rows.back() : evaluate("a = add v #eps; rsqrt a", {{"v", rows[running + 1]}});
   const ScalarType dtype = out_.nodes[inputs[1]].dtype;
   const ScalarType wide = computed_in(dtype);
   const NodeId g = builder_.convert(inputs[0], wide);
@@ -181,9 +181,7 @@ void Decomposer::batch_norm_backward(NodeId id) {
     for (std::size_t i = 2; i < rank; ++i) of = builder_.unsqueeze(of, out_.nodes[of].sizes.size());
     return of;
   };
-  const auto sum = [&](NodeId of) {
-    return builder_.reduce("sum", of, dims, false, wide);
-  };
+  const auto sum = [&](NodeId of) { return builder_.reduce("sum", of, dims, false, wide); };
   const NodeId mean_wide = widened(mean);
   const NodeId total = sum(g);
   const NodeId apart = builder_.pointwise("sub", {x, mean_wide});
@@ -236,8 +234,8 @@ void Decomposer::group_norm(NodeId id) {
   const Dims sizes = out_.nodes[inputs[0]].sizes;
   const std::int64_t groups = parts.empty() ? numbers[0] : in_.nodes[parts[1]].sizes[1];
   const std::int64_t inner = product(sizes) / (sizes[0] * sizes[1]);
-  const NodeId x = reshape(builder_.convert(inputs[0], type),
-                           {sizes[0], groups, sizes[1] / groups, inner});
+  const NodeId x =
+      reshape(builder_.convert(inputs[0], type), {sizes[0], groups, sizes[1] / groups, inner});
   const NodeId both = builder_.reduce("var_mean", x, {2, 3}, true, type);
   out_.nodes[both].has_parts = true;
   const Dims wide = out_.nodes[both].sizes;
@@ -453,7 +451,7 @@ Decomposer::Between& Decomposer::between(const Dims& from, const Dims& to, Scala
         fmt::format("#{}", static_cast<double>(from[dim]) / static_cast<double>(to[dim]));
     const std::string last = fmt::format("#{}", from[dim] - 1);
     const NodeId count = builder_.fill("iota", {to[dim]}, ScalarType::kInt64, "#count");
-    const NodeId number = builder_.convert(evaluate("a = mul n #1; add a #0", {{"n", count}}), dtype);
+    const NodeId number = builder_.convert(count, dtype);
     const NodeId shifted = builder_.pointwise("add", {number}, "#0.5");
     const NodeId scaled = builder_.pointwise("mul", {shifted}, scale);
     NodeId place = evaluate("a = sub s #0.5; clamp_min a #0.0", {{"s", scaled}});

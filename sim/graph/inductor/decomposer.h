@@ -111,7 +111,7 @@ class Decomposer {
   std::vector<std::pair<NodeId, NodeId>> statistics_;      ///< inputs, and what they become
   using Sizes = std::vector<std::int64_t>;
   std::map<std::pair<Sizes, Sizes>, std::vector<NodeId>> nearest_places_;  ///< from, to
-  std::map<std::pair<Sizes, Sizes>, Between> between_;  ///< from, to
+  std::map<std::pair<Sizes, Sizes>, Between> between_;                     ///< from, to
   NodeId seeds_ = kNoNode;
   std::vector<std::string_view> unknown_;
 };

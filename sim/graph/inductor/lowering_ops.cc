@@ -188,9 +188,9 @@ void Lowering::read_anywhere(NodeId id) {
       Indices there(x.view.sizes.size());
       // Which dimension is read elsewhere is seen where its size changes only.
       const bool is_moved =
-          x.view.sizes == sizes && (name.starts_with("flip") || name.starts_with("roll") ||
-                                    name.starts_with("index") || name == "_unsafe_index" ||
-                                    name == "take");
+          x.view.sizes == sizes &&
+          (name.starts_with("flip") || name.starts_with("roll") || name.starts_with("index") ||
+           name == "_unsafe_index" || name == "take");
       const bool is_aligned = there.size() == at.size() && !is_moved;
       for (std::size_t d = 0; d < there.size(); ++d) {
         if (is_aligned && x.view.sizes[d] == sizes[d] && d < 2) {

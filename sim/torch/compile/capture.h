@@ -227,6 +227,7 @@ class Capture final : public ops::Tracer, public Pretender {
   std::unordered_map<graph::VertexId, std::string_view> calls_of_;  ///< the same: how it was called
   std::unordered_set<graph::StorageId> is_read_;  ///< of what no operator said that it gives
   std::unordered_map<graph::NodeId, std::vector<graph::NodeId>> views_;
+  std::vector<std::pair<graph::NodeId, graph::NodeId>> made_views_;  ///< base, view: in order
   std::function<void(graph::VertexId)> on_backward_;
   std::vector<ops::PackHook> pack_hooks_;
   bool cache_enabled_ = true;

@@ -57,7 +57,7 @@ void Capture::end_call() {
 /// by themselves. Source: Dynamo's DynamicOutputShapeException.
 bool Capture::leaves_graph(std::string_view settings, const std::vector<const Tensor*>& tensors) {
   static constexpr std::string_view kNames[] = {
-      "nonzero", "argwhere", "masked_select",     "unique",         "_unique2",
+      "nonzero", "argwhere", "masked_select",      "unique",         "_unique2",
       "unique2", "bincount", "unique_consecutive", "index by a mask"};
   const std::string_view name = settings.substr(0, settings.find(','));
   const bool is_known = std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
@@ -188,6 +188,7 @@ NodeId Capture::view_of(NodeId base, const Tensor& tensor) {
   describe(node, tensor);
   const NodeId id = add_node(std::move(node));
   views_[base].push_back(id);
+  made_views_.emplace_back(base, id);
   return id;
 }
 
