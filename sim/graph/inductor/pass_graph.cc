@@ -174,7 +174,7 @@ void drop_batches_of_one(NodeGraph& joint, std::vector<std::string>& labels,
   labels = std::move(names);
 }
 
-void simplify_joint(NodeGraph& joint) {
+std::vector<bool> simplify_joint(NodeGraph& joint) {
   const std::vector<std::size_t> users = count_users(joint);
   std::vector<NodeId> same(joint.nodes.size());
   for (NodeId id = 0; id < joint.nodes.size(); ++id) {
@@ -190,11 +190,17 @@ void simplify_joint(NodeGraph& joint) {
       if (joint.nodes[node.inputs[0]].dtype == node.dtype) same[id] = node.inputs[0];
     }
   }
+  std::vector<bool> are_converted;
+  for (const NodeId id : joint.gradients) {
+    const bool is_cast = id != kNoNode && joint.nodes[id].kind == NodeKind::kCast;
+    are_converted.push_back(is_cast && same[id] != id);
+  }
   for (auto* list : {&joint.outputs, &joint.gradients}) {
     for (NodeId& id : *list) {
       if (id != kNoNode) id = same[id];
     }
   }
+  return are_converted;
 }
 
 PassGraph pass_of(const NodeGraph& joint, const std::vector<std::string>& labels,
