@@ -193,7 +193,13 @@ Trace::Value Lowering::load_as(Trace& trace, const Operand& operand, const Indic
   const std::size_t more = at.size() - sizes.size();
   for (std::size_t i = 0; i < sizes.size(); ++i)
     own.push_back(sizes[i] == 1 ? Index{} : at[more + i]);
-  const Value value = load(trace, operand, own);
+  // What is broadcast from memory is a view of it: it is read, though it could be computed again.
+  const bool is_broadcast = more > 0 && operand.view.is_whole && operand.box.loops == nullptr;
+  const Value value =
+      is_broadcast
+          ? trace.load(operand.box.buffer,
+                       flat(own, operand.box.sizes, program.buffers[operand.box.buffer].strides, 0))
+          : load(trace, operand, own);
   if (operand.dtype == as) return value;
   return trace.op("to_dtype", {value, static_cast<Value>(as)});
 }

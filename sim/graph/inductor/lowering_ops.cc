@@ -173,7 +173,14 @@ void Lowering::read_anywhere(NodeId id) {
   loops->sizes = node.sizes;
   loops->dtype = node.dtype;
   std::vector<Operand> places;
-  for (std::size_t i = 1; i < node.inputs.size(); ++i) places.push_back(operand(node.inputs[i]));
+  for (std::size_t i = 1; i < node.inputs.size(); ++i) {
+    places.push_back(operand(node.inputs[i]));
+    // Several are broadcast to each other: views of memory.
+    if (node.inputs.size() > 2 && places.back().box.loops == nullptr) {
+      places.back().view.is_whole = false;
+      places.back().view.is_memory = true;
+    }
+  }
   loops->body = [this, x = operand(node.inputs.front()), places, reads = node.dims[0],
                  sizes = node.sizes, name = node.name](Trace& trace, const Indices& at) {
     std::uint64_t place = std::hash<std::string_view>{}(name);
