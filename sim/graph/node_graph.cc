@@ -41,12 +41,14 @@ std::vector<NodeId> NodeGraph::needed_for(const std::vector<NodeId>& wanted,
   return order;
 }
 
-void NodeGraph::merge_equal() {
+void NodeGraph::merge_equal(const std::vector<bool>& are_converted) {
   std::vector<bool> is_of_result(roles.size());
-  for (const auto* list : {&outputs, &gradients}) {
-    for (const NodeId id : *list) {
-      if (id != kNoNode && nodes[id].storage != kNoStorage) is_of_result[nodes[id].storage] = true;
-    }
+  const auto note = [&](NodeId id) {
+    if (id != kNoNode && nodes[id].storage != kNoStorage) is_of_result[nodes[id].storage] = true;
+  };
+  for (const NodeId id : outputs) note(id);
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    if (i >= are_converted.size() || !are_converted[i]) note(gradients[i]);
   }
   using Key = std::tuple<std::string_view, std::vector<NodeId>, std::uint64_t,
                          std::vector<std::int64_t>, ops::ScalarType>;

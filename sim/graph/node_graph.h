@@ -83,7 +83,7 @@ struct NodeGraph {
 
   /// Computes once what is computed twice alike. What shares memory with a result stays as it is.
   /// Source: torch's fx_graph_cse.
-  void merge_equal();
+  void merge_equal(const std::vector<bool>& are_converted = {});
   /// By node: those that read it, in order, each once.
   [[nodiscard]] std::vector<std::vector<NodeId>> users() const;
   /// What `wanted` needs, in order, without looking behind `given`.

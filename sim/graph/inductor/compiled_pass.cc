@@ -127,7 +127,9 @@ void note_least_strides(LoopProgram& program, const PassGraph& pass) {
   const bool is_forward = pass.input_strides.empty() && !pass.is_inference;
   std::vector<bool> is_result(program.buffers.size());
   for (const Result& result : program.results) {
-    if (result.buffer != kNoBuffer) is_result[result.buffer] = true;
+    // A view of loops' memory has other dimensions.
+    const bool is_image = result.node != kNoNode && pass.graph.nodes[result.node].sizes.size() == 4;
+    if (result.buffer != kNoBuffer && is_image) is_result[result.buffer] = true;
   }
   for (BufferId id = 0; id < program.buffers.size(); ++id) {
     Buffer& buffer = program.buffers[id];

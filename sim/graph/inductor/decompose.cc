@@ -476,7 +476,11 @@ void Decomposer::convert(NodeId id) {
     bernoulli(id);
     return;
   }
-  if (written(id) || nearest(id)) return;
+  if (node.name == "random_") {
+    drawn_in_place(id);
+    return;
+  }
+  if (written(id) || nearest(id) || linear(id)) return;
   if (by_formula(id) || composite(id) || loss(id) || made_of_reductions(id) || anywhere(id)) return;
   if (node.name == "sum" || node.name == "mean" || node.name == "amax") {
     reduction(id);

@@ -134,7 +134,8 @@ void Decomposer::layer_norm(NodeId id) {
   inputs[0] = in_rows(inputs[0]);
   const std::vector<NodeId> parts = parts_of(id);
   const ScalarType dtype = out_.nodes[inputs[0]].dtype;
-  const NodeId x = builder_.convert(inputs[0], ScalarType::kFloat32);
+  const ScalarType wide = computed_in(dtype);
+  const NodeId x = builder_.convert(inputs[0], wide);
   // Without gradients the statistics are nobody's: the call says what they are of.
   const bool has_statistics = parts.size() >= 3;
   std::vector<std::int64_t> dims;
@@ -147,12 +148,12 @@ void Decomposer::layer_norm(NodeId id) {
     if (count == 0 || count > rank || !parts.empty()) refuse("native_layer_norm");
     for (std::size_t i = rank - count; i < rank; ++i) dims.push_back(static_cast<std::int64_t>(i));
   }
-  const NodeId both = builder_.reduce("var_mean", x, dims, true, ScalarType::kFloat32);
+  const NodeId both = builder_.reduce("var_mean", x, dims, true, wide);
   out_.nodes[both].has_parts = true;
   const Dims sizes = out_.nodes[both].sizes;
   const Dims strides = out_.nodes[both].strides;
-  const NodeId var = builder_.part(both, 0, sizes, strides, ScalarType::kFloat32);
-  const NodeId mean = builder_.part(both, 1, sizes, strides, ScalarType::kFloat32);
+  const NodeId var = builder_.part(both, 0, sizes, strides, wide);
+  const NodeId mean = builder_.part(both, 1, sizes, strides, wide);
   NodeId result = evaluate("a = add v #eps; rsqrt a", {{"v", var}});
   const NodeId scale = result;
   result = evaluate("a = sub x m; mul a r", {{"x", x}, {"m", mean}, {"r", scale}});
@@ -175,8 +176,9 @@ void Decomposer::layer_norm_backward(NodeId id) {
   const std::size_t count = inputs.size();
   if (count < 4) refuse("native_layer_norm_backward");
   const ScalarType dtype = out_.nodes[inputs[1]].dtype;
-  const NodeId g = builder_.convert(inputs[0], ScalarType::kFloat32);
-  const NodeId x = builder_.convert(inputs[1], ScalarType::kFloat32);
+  const ScalarType wide = computed_in(dtype);
+  const NodeId g = builder_.convert(inputs[0], wide);
+  const NodeId x = builder_.convert(inputs[1], wide);
   const NodeId mean = inputs[count - 2];
   const NodeId scale = inputs[count - 1];
   bool keeps_dims = false;
@@ -190,7 +192,7 @@ void Decomposer::layer_norm_backward(NodeId id) {
   const bool has_weight = count > 4;
   const NodeId gw = has_weight ? builder_.pointwise("mul", {g, inputs[2]}) : g;
   const auto sum = [&](NodeId of, const std::vector<std::int64_t>& dims, bool keeps) {
-    return builder_.reduce("sum", of, dims, keeps, ScalarType::kFloat32);
+    return builder_.reduce("sum", of, dims, keeps, wide);
   };
   const NodeId a = builder_.pointwise("mul", {gw}, "#n");
   const NodeId b = sum(gw, inner, true);
@@ -220,14 +222,15 @@ void Decomposer::rms_norm(NodeId id) {
   const std::vector<NodeId> inputs = inputs_of(id);
   const std::vector<NodeId> parts = parts_of(id);
   const ScalarType dtype = out_.nodes[inputs[0]].dtype;
-  const NodeId x = builder_.convert(inputs[0], ScalarType::kFloat32);
+  const ScalarType wide = computed_in(dtype);
+  const NodeId x = builder_.convert(inputs[0], wide);
   const std::size_t rank = out_.nodes[x].sizes.size();
   const std::size_t count = numbers_in(in_.nodes[id].call).size();
   if (count == 0 || count > rank) refuse("rms_norm");
   std::vector<std::int64_t> dims;
   for (std::size_t i = rank - count; i < rank; ++i) dims.push_back(static_cast<std::int64_t>(i));
   const NodeId squares = builder_.pointwise("pow", {x}, "#2");
-  const NodeId mean = builder_.reduce("mean", squares, dims, true, ScalarType::kFloat32);
+  const NodeId mean = builder_.reduce("mean", squares, dims, true, wide);
   const NodeId scale = evaluate("a = add m #eps; rsqrt a", {{"m", mean}});
   NodeId result = builder_.pointwise("mul", {x, scale});
   if (inputs.size() > 1) result = builder_.pointwise("mul", {result, inputs[1]});
@@ -243,8 +246,9 @@ void Decomposer::rms_norm_backward(NodeId id) {
   if (inputs.size() < 3) refuse("rms_norm");
   const bool has_weight = inputs.size() > 3;
   const NodeId scale = inputs.back();
-  const NodeId g = builder_.convert(inputs[0], ScalarType::kFloat32);
-  const NodeId x = builder_.convert(inputs[1], ScalarType::kFloat32);
+  const ScalarType wide = computed_in(out_.nodes[inputs[1]].dtype);
+  const NodeId g = builder_.convert(inputs[0], wide);
+  const NodeId x = builder_.convert(inputs[1], wide);
   bool keeps_dims = false;
   const std::vector<std::int64_t> inner =
       reduced_dims(out_.nodes[x], out_.nodes[scale], keeps_dims);
@@ -255,19 +259,18 @@ void Decomposer::rms_norm_backward(NodeId id) {
   }
   NodeId gw = g;
   if (has_weight) {
-    const NodeId weight = builder_.convert(inputs[2], ScalarType::kFloat32);
+    const NodeId weight = builder_.convert(inputs[2], wide);
     gw = builder_.pointwise("mul", {g, weight});
   }
   const NodeId hat = builder_.pointwise("mul", {x, scale});
   const NodeId product = builder_.pointwise("mul", {hat, gw});
-  const NodeId total = builder_.reduce("sum", product, inner, true, ScalarType::kFloat32);
+  const NodeId total = builder_.reduce("sum", product, inner, true, wide);
   const NodeId result = evaluate("a = div h #n; b = mul a t; c = sub g b; mul c r",
                                  {{"h", hat}, {"t", total}, {"g", gw}, {"r", scale}});
   std::vector<NodeId> results{builder_.convert(result, out_.nodes[inputs[1]].dtype)};
   if (has_weight) {
     NodeId of_weight = builder_.pointwise("mul", {g, hat});
-    if (!outer.empty())
-      of_weight = builder_.reduce("sum", of_weight, outer, false, ScalarType::kFloat32);
+    if (!outer.empty()) of_weight = builder_.reduce("sum", of_weight, outer, false, wide);
     results.push_back(builder_.convert(of_weight, out_.nodes[inputs[2]].dtype));
   }
   std::size_t at = !parts.empty() && !(in_.nodes[parts[0]].sizes == out_.nodes[x].sizes) ? 1 : 0;
@@ -280,8 +283,11 @@ void Decomposer::rms_norm_backward(NodeId id) {
 
 namespace {
 
-/// The dimension that a softmax goes along, from the call's text.
-std::size_t softmax_dim(const std::vector<std::int64_t>& numbers, std::size_t rank) {
+/// The dimension that a softmax goes along, from the call's text. That of a loss goes along the
+/// classes: the second one, where there are several.
+std::size_t softmax_dim(std::string_view call, const std::vector<std::int64_t>& numbers,
+                        std::size_t rank) {
+  if (call.starts_with("cross_entropy")) return rank > 1 ? 1 : 0;
   const std::int64_t dim = numbers.empty() ? -1 : numbers.front();
   return static_cast<std::size_t>(dim < 0 ? dim + static_cast<std::int64_t>(rank) : dim);
 }
@@ -290,16 +296,17 @@ std::size_t softmax_dim(const std::vector<std::int64_t>& numbers, std::size_t ra
 
 void Decomposer::softmax(NodeId id, bool is_log) {
   const GraphNode& node = in_.nodes[id];
-  const NodeId x = builder_.convert(inputs_of(id).front(), ScalarType::kFloat32);
+  const ScalarType wide = computed_in(out_.nodes[inputs_of(id).front()].dtype);
+  const NodeId x = builder_.convert(inputs_of(id).front(), wide);
   const std::size_t rank = out_.nodes[x].sizes.size();
   // Of attention's: rows, those that are masked whole are zeros.
   const bool is_safe = node.name == "_safe_softmax";
-  const std::vector<std::int64_t> dims{
-      static_cast<std::int64_t>(is_safe ? rank - 1 : softmax_dim(numbers_in(node.call), rank))};
-  const NodeId most = builder_.reduce("amax", x, dims, true, ScalarType::kFloat32);
+  const std::vector<std::int64_t> dims{static_cast<std::int64_t>(
+      is_safe ? rank - 1 : softmax_dim(node.call, numbers_in(node.call), rank))};
+  const NodeId most = builder_.reduce("amax", x, dims, true, wide);
   const NodeId shifted = builder_.pointwise("sub", {x, most});
   const NodeId powers = builder_.pointwise("exp", {shifted});
-  const NodeId total = builder_.reduce("sum", powers, dims, true, ScalarType::kFloat32);
+  const NodeId total = builder_.reduce("sum", powers, dims, true, wide);
   NodeId result = is_log ? evaluate("l = log t; sub s l", {{"t", total}, {"s", shifted}})
                          : builder_.pointwise("div", {powers, total});
   if (is_safe) {
@@ -317,19 +324,21 @@ void Decomposer::softmax(NodeId id, bool is_log) {
 void Decomposer::softmax_backward(NodeId id, bool is_log) {
   const GraphNode& node = in_.nodes[id];
   const std::vector<NodeId> inputs = inputs_of(id);
-  const NodeId g = builder_.convert(inputs[0], ScalarType::kFloat32);
-  const NodeId y = builder_.convert(inputs[1], ScalarType::kFloat32);
+  const ScalarType wide = computed_in(out_.nodes[inputs[0]].dtype);
+  const NodeId g = builder_.convert(inputs[0], wide);
+  const NodeId y = builder_.convert(inputs[1], wide);
   const std::size_t rank = out_.nodes[y].sizes.size();
   const std::vector<std::int64_t> dims{static_cast<std::int64_t>(
-      node.name.starts_with("safe") ? rank - 1 : softmax_dim(numbers_in(node.call), rank))};
+      node.name.starts_with("safe") ? rank - 1
+                                    : softmax_dim(node.call, numbers_in(node.call), rank))};
   NodeId result = kNoNode;
   if (is_log) {
     const NodeId powers = builder_.pointwise("exp", {y});
-    const NodeId total = builder_.reduce("sum", g, dims, true, ScalarType::kFloat32);
+    const NodeId total = builder_.reduce("sum", g, dims, true, wide);
     result = evaluate("a = mul p t; sub g a", {{"p", powers}, {"t", total}, {"g", g}});
   } else {
     const NodeId scaled = builder_.pointwise("mul", {g, y});
-    const NodeId total = builder_.reduce("sum", scaled, dims, true, ScalarType::kFloat32);
+    const NodeId total = builder_.reduce("sum", scaled, dims, true, wide);
     result = evaluate("n = neg y; fma n t s", {{"y", y}, {"t", total}, {"s", scaled}});
   }
   gives(id, builder_.convert(result, node.dtype));
@@ -479,8 +488,7 @@ void Decomposer::embedding_backward(NodeId id) {
   const GraphNode& node = in_.nodes[id];
   // The gradient and the indices: zeros that are added to.
   const std::vector<NodeId> inputs = inputs_of(id);
-  const bool is_narrow = ops::element_bytes(node.dtype) < 4;
-  const ScalarType dtype = is_narrow ? ScalarType::kFloat32 : node.dtype;
+  const ScalarType dtype = computed_in(node.dtype);
   const NodeId g = builder_.convert(inputs[0], dtype);
   const NodeId is_padding = builder_.pointwise("eq", {inputs[1]}, "#padding");
   const NodeId wide = builder_.unsqueeze(is_padding, out_.nodes[is_padding].sizes.size());

@@ -55,7 +55,8 @@ constexpr std::string_view kAdding[] = {"index_backward",        "index_select_b
                                         "index_select_backward", "upsample_bilinear2d_backward"};
 
 /// What is written into a copy of the first operand, where the second says.
-constexpr std::string_view kScattering[] = {"scatter", "scatter_add", "index_add", "index_put"};
+constexpr std::string_view kScattering[] = {"scatter", "scatter_add", "index_add", "index_put",
+                                            "index_copy"};
 
 template <class List>
 bool is_among(const List& list, std::string_view name) {
@@ -68,8 +69,7 @@ bool is_among(const List& list, std::string_view name) {
 void Decomposer::adds_where(NodeId id, std::size_t, std::vector<NodeId> places) {
   const GraphNode& node = in_.nodes[id];
   const NodeId g = inputs_of(id).front();
-  const bool is_narrow = ops::is_floating(node.dtype) && ops::element_bytes(node.dtype) < 4;
-  const ScalarType dtype = is_narrow ? ScalarType::kFloat32 : node.dtype;
+  const ScalarType dtype = computed_in(node.dtype);
   const NodeId zeros = builder_.fill("full", node.sizes, dtype, "#0");
   const NodeId values = builder_.convert(g, dtype);
   std::vector<NodeId> reads{zeros};

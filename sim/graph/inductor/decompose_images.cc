@@ -71,16 +71,30 @@ void Decomposer::mean_backward(NodeId id) {
   gives(id, builder_.pointwise("div", {wide}, "#n"));
 }
 
+namespace {
+
+/// The call has them right behind the input.
+bool has_running_statistics(std::string_view call) {
+  const std::size_t input = call.find(", tensor, ");
+  return input != std::string_view::npos && call.substr(input + 10).starts_with("tensor");
+}
+
+}  // namespace
+
 void Decomposer::batch_norm(NodeId id) {
   const GraphNode& node = in_.nodes[id];
   const std::vector<NodeId> inputs = inputs_of(id);
   const std::vector<NodeId> parts = parts_of(id);
   const std::size_t count = inputs.size();
   const bool is_training = node.call.find(", true, ") != std::string_view::npos;
-  const bool has_statistics = count >= 5;
-  if (!has_statistics) refuse("batch norm without weights or running statistics");
+  // The input, weight and bias if there are any, running statistics if there are any.
+  const bool has_weights = count == 5 || (count == 3 && !has_running_statistics(node.call));
+  const std::size_t statistics = has_weights ? 3 : 1;
+  const bool has_statistics = count == statistics + 2;
+  if (count != 1 && count != 3 && count != 5) refuse("batch norm with a weight or a bias alone");
   const ScalarType dtype = out_.nodes[inputs[0]].dtype;
-  const NodeId x = builder_.convert(inputs[0], ScalarType::kFloat32);
+  const ScalarType wide = computed_in(dtype);
+  const NodeId x = builder_.convert(inputs[0], wide);
   const std::size_t rank = out_.nodes[x].sizes.size();
   const auto widened = [&](NodeId of) {
     for (std::size_t i = 2; i < rank; ++i) of = builder_.unsqueeze(of, out_.nodes[of].sizes.size());
@@ -89,40 +103,47 @@ void Decomposer::batch_norm(NodeId id) {
   NodeId result = kNoNode;
   if (is_training) {
     const std::vector<std::int64_t> dims = all_but_channels(out_.nodes[x]);
-    const NodeId both = builder_.reduce("var_mean", x, dims, true, ScalarType::kFloat32);
+    const NodeId both = builder_.reduce("var_mean", x, dims, true, wide);
     out_.nodes[both].has_parts = true;
     const Dims sizes = out_.nodes[both].sizes;
     const Dims strides = out_.nodes[both].strides;
-    const NodeId var = builder_.part(both, 0, sizes, strides, ScalarType::kFloat32);
-    const NodeId mean = builder_.part(both, 1, sizes, strides, ScalarType::kFloat32);
+    const NodeId var = builder_.part(both, 0, sizes, strides, wide);
+    const NodeId mean = builder_.part(both, 1, sizes, strides, wide);
     const NodeId scale = evaluate("a = add v #eps; rsqrt a", {{"v", var}});
     result = evaluate("a = sub x m; mul a r", {{"x", x}, {"m", mean}, {"r", scale}});
     const NodeId mean_row = builder_.squeeze(mean, dims);
     const NodeId scale_row = builder_.squeeze(scale, dims);
-    const NodeId running_mean = evaluate("a = mul m #momentum; b = mul o #rest; add a b",
-                                         {{"m", mean_row}, {"o", inputs[3]}});
-    const NodeId var_row = builder_.squeeze(var, dims);
-    const NodeId running_var =
-        evaluate("a = mul v #correction; b = mul a #momentum; c = mul o #rest; add b c",
-                 {{"v", var_row}, {"o", inputs[4]}});
-    statistics_.emplace_back(inputs[3], running_mean);
-    statistics_.emplace_back(inputs[4], running_var);
+    if (has_statistics) {
+      const NodeId before = inputs[statistics];
+      const NodeId running_mean = evaluate("a = mul m #momentum; b = mul o #rest; add a b",
+                                           {{"m", mean_row}, {"o", before}});
+      const NodeId var_row = builder_.squeeze(var, dims);
+      const NodeId var_before = inputs[statistics + 1];
+      const NodeId running_var =
+          evaluate("a = mul v #correction; b = mul a #momentum; c = mul o #rest; add b c",
+                   {{"v", var_row}, {"o", var_before}});
+      statistics_.emplace_back(before, running_mean);
+      statistics_.emplace_back(var_before, running_var);
+    }
     std::size_t rows = 0;
     for (std::size_t i = 1; i < parts.size(); ++i) {
       if (in_.nodes[parts[i]].sizes == out_.nodes[mean_row].sizes)
         gives(parts[i], rows++ == 0 ? mean_row : scale_row);
     }
   } else {
-    const NodeId mean = builder_.convert(inputs[3], ScalarType::kFloat32);
-    const NodeId var = builder_.convert(inputs[4], ScalarType::kFloat32);
+    if (!has_statistics) refuse("batch norm without running statistics in evaluation");
+    const NodeId mean = builder_.convert(inputs[statistics], wide);
+    const NodeId var = builder_.convert(inputs[statistics + 1], wide);
     const NodeId scale =
         evaluate("a = add v #eps; b = sqrt a; c = reciprocal b; mul c #1", {{"v", var}});
     const NodeId mean_wide = widened(mean);
     const NodeId scale_wide = widened(scale);
     result = evaluate("a = sub x m; mul a r", {{"x", x}, {"m", mean_wide}, {"r", scale_wide}});
   }
-  result = builder_.pointwise("mul", {result, widened(inputs[1])});
-  result = builder_.pointwise("add", {result, widened(inputs[2])});
+  if (has_weights) {
+    result = builder_.pointwise("mul", {result, widened(inputs[1])});
+    result = builder_.pointwise("add", {result, widened(inputs[2])});
+  }
   result = builder_.convert(result, dtype);
   gives(parts.empty() ? id : parts[0], result);
   if (!parts.empty()) at_[id] = result;
@@ -140,14 +161,19 @@ void Decomposer::batch_norm_backward(NodeId id) {
   }
   // In evaluation there are none of the batch: the running ones count.
   const bool is_training = in_.nodes[id].call.find(", true, ") != std::string_view::npos;
-  if (rows.size() < 3) refuse("the backward pass of a batch norm without weights");
-  const NodeId weight = rows.front();
-  const NodeId mean = is_training ? rows[rows.size() - 2] : rows[1];
+  const bool has_running = has_running_statistics(in_.nodes[id].call);
+  const bool has_weight = rows.size() % 2 == 1;
+  if (rows.size() < 2 || (!is_training && !has_running))
+    refuse("the backward pass of a batch norm");
+  const NodeId weight = has_weight ? rows.front() : kNoNode;
+  const std::size_t running = has_weight ? 1 : 0;
+  const NodeId mean = is_training ? rows[rows.size() - 2] : rows[running];
   const NodeId scale =
-      is_training ? rows.back() : evaluate("a = add v #eps; rsqrt a", {{"v", rows[2]}});
+      is_training ? rows.back() : evaluate("a = add v #eps; rsqrt a", {{"v", rows[running + 1]}});
   const ScalarType dtype = out_.nodes[inputs[1]].dtype;
-  const NodeId g = builder_.convert(inputs[0], ScalarType::kFloat32);
-  const NodeId x = builder_.convert(inputs[1], ScalarType::kFloat32);
+  const ScalarType wide = computed_in(dtype);
+  const NodeId g = builder_.convert(inputs[0], wide);
+  const NodeId x = builder_.convert(inputs[1], wide);
   const std::size_t rank = out_.nodes[x].sizes.size();
   const std::vector<std::int64_t> dims = all_but_channels(out_.nodes[x]);
   const auto widened = [&](NodeId of) {
@@ -155,9 +181,7 @@ void Decomposer::batch_norm_backward(NodeId id) {
     for (std::size_t i = 2; i < rank; ++i) of = builder_.unsqueeze(of, out_.nodes[of].sizes.size());
     return of;
   };
-  const auto sum = [&](NodeId of) {
-    return builder_.reduce("sum", of, dims, false, ScalarType::kFloat32);
-  };
+  const auto sum = [&](NodeId of) { return builder_.reduce("sum", of, dims, false, wide); };
   const NodeId mean_wide = widened(mean);
   const NodeId total = sum(g);
   const NodeId apart = builder_.pointwise("sub", {x, mean_wide});
@@ -166,15 +190,17 @@ void Decomposer::batch_norm_backward(NodeId id) {
   const NodeId a = widened(builder_.pointwise("mul", {total}, "#n"));
   const NodeId b =
       widened(evaluate("a = mul m #n; b = mul r r; mul a b", {{"m", moment}, {"r", scale}}));
-  const NodeId c = widened(builder_.pointwise("mul", {scale, weight}));
+  const NodeId c = widened(has_weight ? builder_.pointwise("mul", {scale, weight}) : scale);
   const NodeId result =
       is_training ? evaluate("d = sub x m; e = mul d b; f = sub g e; h = sub f a; mul h c",
                              {{"x", x}, {"m", mean_wide}, {"b", b}, {"g", g}, {"a", a}, {"c", c}})
                   : builder_.pointwise("mul", {g, c});
-  const NodeId of_weight = builder_.pointwise("mul", {moment, scale});
-  const std::vector<NodeId> results{builder_.convert(result, dtype),
-                                    builder_.convert(of_weight, out_.nodes[weight].dtype),
-                                    builder_.convert(total, out_.nodes[weight].dtype)};
+  std::vector<NodeId> results{builder_.convert(result, dtype)};
+  if (has_weight) {
+    const NodeId of_weight = builder_.pointwise("mul", {moment, scale});
+    results.push_back(builder_.convert(of_weight, out_.nodes[weight].dtype));
+    results.push_back(builder_.convert(total, out_.nodes[weight].dtype));
+  }
   std::size_t at = !parts.empty() && !(in_.nodes[parts[0]].sizes == out_.nodes[x].sizes) ? 1 : 0;
   for (const NodeId part : parts) {
     if (at >= results.size()) refuse("a batch norm");
@@ -204,17 +230,18 @@ void Decomposer::group_norm(NodeId id) {
   const std::vector<std::int64_t> numbers = numbers_in(in_.nodes[id].call);
   if (parts.size() < 3 && (!parts.empty() || numbers.empty())) refuse("group norm");
   const ScalarType dtype = out_.nodes[inputs[0]].dtype;
+  const ScalarType type = computed_in(dtype);
   const Dims sizes = out_.nodes[inputs[0]].sizes;
   const std::int64_t groups = parts.empty() ? numbers[0] : in_.nodes[parts[1]].sizes[1];
   const std::int64_t inner = product(sizes) / (sizes[0] * sizes[1]);
-  const NodeId x = reshape(builder_.convert(inputs[0], ScalarType::kFloat32),
-                           {sizes[0], groups, sizes[1] / groups, inner});
-  const NodeId both = builder_.reduce("var_mean", x, {2, 3}, true, ScalarType::kFloat32);
+  const NodeId x =
+      reshape(builder_.convert(inputs[0], type), {sizes[0], groups, sizes[1] / groups, inner});
+  const NodeId both = builder_.reduce("var_mean", x, {2, 3}, true, type);
   out_.nodes[both].has_parts = true;
   const Dims wide = out_.nodes[both].sizes;
   const Dims strides = out_.nodes[both].strides;
-  const NodeId var = builder_.part(both, 0, wide, strides, ScalarType::kFloat32);
-  const NodeId mean = builder_.part(both, 1, wide, strides, ScalarType::kFloat32);
+  const NodeId var = builder_.part(both, 0, wide, strides, type);
+  const NodeId mean = builder_.part(both, 1, wide, strides, type);
   const NodeId scale = evaluate("a = add v #eps; rsqrt a", {{"v", var}});
   NodeId result = evaluate("a = sub x m; mul a r", {{"x", x}, {"m", mean}, {"r", scale}});
   result = reshape(result, sizes);
@@ -408,9 +435,101 @@ bool Decomposer::nearest(NodeId id) {
   std::vector<NodeId> reads{x};
   const std::vector<NodeId> places = nearest_places(out_.nodes[x].sizes, node.sizes);
   reads.insert(reads.end(), places.begin(), places.end());
-  const NodeId made = builder_.opaque("index", std::move(reads), node.sizes, node.dtype);
+  const NodeId made = builder_.opaque("_unsafe_index", std::move(reads), node.sizes, node.dtype);
   out_.nodes[made].dims = {1, 0};
   gives(id, made);
+  return true;
+}
+
+/// Between which places of the input each number lies, and how near. Source: torch's
+/// _upsample_linear.
+Decomposer::Between& Decomposer::between(const Dims& from, const Dims& to, ScalarType dtype) {
+  Between& made = between_[{{from.begin(), from.end()}, {to.begin(), to.end()}}];
+  if (!made.low.empty()) return made;
+  for (std::size_t dim = 2; dim < to.size(); ++dim) {
+    const std::string scale =
+        fmt::format("#{}", static_cast<double>(from[dim]) / static_cast<double>(to[dim]));
+    const std::string last = fmt::format("#{}", from[dim] - 1);
+    const NodeId count = builder_.fill("iota", {to[dim]}, ScalarType::kInt64, "#count");
+    const NodeId number = builder_.convert(count, dtype);
+    const NodeId shifted = builder_.pointwise("add", {number}, "#0.5");
+    const NodeId scaled = builder_.pointwise("mul", {shifted}, scale);
+    NodeId place = evaluate("a = sub s #0.5; clamp_min a #0.0", {{"s", scaled}});
+    Dims sizes{to[dim]};
+    for (std::size_t behind = dim + 1; behind < to.size(); ++behind) sizes.push_back(1);
+    if (sizes.size() > 1) place = builder_.view("view", place, sizes, dense_strides(sizes), 0);
+    const NodeId low = builder_.convert(place, ScalarType::kInt64);
+    const NodeId next = builder_.pointwise("add", {low}, "#1");
+    made.high.push_back(builder_.pointwise("clamp_max", {next}, last));
+    made.low.push_back(low);
+    made.place.push_back(place);
+  }
+  return made;
+}
+
+/// How near each number lies to the second place along a dimension.
+NodeId Decomposer::nearness(Between& between, std::size_t dim, ScalarType dtype) {
+  between.near.resize(between.low.size(), kNoNode);
+  if (between.near[dim] != kNoNode) return between.near[dim];
+  const NodeId rest = builder_.pointwise("sub", {between.place[dim], between.low[dim]});
+  const NodeId bounded = evaluate("a = clamp_min r #0.0; clamp_max a #1.0", {{"r", rest}});
+  return between.near[dim] = builder_.convert(bounded, dtype);
+}
+
+bool Decomposer::linear(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  const bool is_gradient = node.name == "upsample_bilinear2d_backward";
+  if ((!is_gradient && node.name != "upsample_bilinear2d") || node.has_parts) return false;
+  const NodeId x = inputs_of(id).front();
+  const Dims& given = out_.nodes[x].sizes;
+  Between& places =
+      is_gradient ? between(node.sizes, given, node.dtype) : between(given, node.sizes, node.dtype);
+  const auto corner = [&](int number) {
+    return std::vector<NodeId>{(number & 2) != 0 ? places.high[0] : places.low[0],
+                               (number & 1) != 0 ? places.high[1] : places.low[1]};
+  };
+  if (is_gradient) {
+    const NodeId down = nearness(places, 0, node.dtype);
+    const NodeId across = nearness(places, 1, node.dtype);
+    // Of what lies between two: the second's part, then the first's.
+    const auto apart = [&](NodeId g, NodeId near) {
+      const NodeId second = builder_.pointwise("mul", {g, near});
+      const NodeId first = evaluate("n = neg m; add g n", {{"m", second}, {"g", g}});
+      return std::pair{first, second};
+    };
+    const auto rows = apart(x, down);
+    const auto lower = apart(rows.second, across);
+    const auto upper = apart(rows.first, across);
+    const NodeId parts[] = {upper.first, upper.second, lower.first, lower.second};
+    const ScalarType wide = computed_in(node.dtype);
+    NodeId sum = kNoNode;
+    for (int number = 3; number >= 0; --number) {
+      std::vector<NodeId> reads{builder_.fill("full", node.sizes, wide, "#0")};
+      const std::vector<NodeId> at = corner(number);
+      reads.insert(reads.end(), at.begin(), at.end());
+      reads.push_back(builder_.convert(parts[number], wide));
+      const NodeId put = builder_.opaque("index_put", std::move(reads), node.sizes, wide);
+      const NodeId made = builder_.convert(put, node.dtype);
+      sum = sum == kNoNode ? made : builder_.pointwise("add", {sum, made});
+    }
+    gives(id, sum);
+    return true;
+  }
+  NodeId values[4] = {};
+  for (int number = 0; number < 4; ++number) {
+    std::vector<NodeId> reads{x};
+    const std::vector<NodeId> at = corner(number);
+    reads.insert(reads.end(), at.begin(), at.end());
+    values[number] = builder_.opaque("_unsafe_index", std::move(reads), node.sizes, node.dtype);
+    out_.nodes[values[number]].dims = {1, 0};
+  }
+  const auto mixed = [&](NodeId a, NodeId b, NodeId near) {
+    return evaluate("d = sub b a; m = mul d n; add a m", {{"a", a}, {"b", b}, {"n", near}});
+  };
+  const NodeId across = nearness(places, 1, node.dtype);
+  const NodeId upper = mixed(values[0], values[1], across);
+  const NodeId lower = mixed(values[2], values[3], across);
+  gives(id, mixed(upper, lower, nearness(places, 0, node.dtype)));
   return true;
 }
 

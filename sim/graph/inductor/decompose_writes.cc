@@ -99,4 +99,17 @@ bool Decomposer::written(NodeId id) {
   return false;
 }
 
+/// Numbers that are written over others. Source: torch's decompositions_for_rng.py; prims,
+/// _uniform_helper.
+void Decomposer::drawn_in_place(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  if (node.call.starts_with("bernoulli_")) {
+    bernoulli(id);
+    return;
+  }
+  if (!node.call.starts_with("uniform_") && !node.call.starts_with("normal_")) remember(node.name);
+  const NodeId drawn = builder_.convert(random(node.sizes, node.dtype), node.dtype);
+  gives(id, evaluate("a = mul n #scale; add a #shift", {{"n", drawn}}));
+}
+
 }  // namespace tidemark::graph::inductor

@@ -47,6 +47,7 @@ class Decomposer {
   NodeId random(const ops::Dims& sizes, ops::ScalarType dtype);
   void fill(NodeId id);
   void bernoulli(NodeId id);
+  void drawn_in_place(NodeId id);
   /// Operators that are reductions and more: decompose_composites.cc. False: it is none of them.
   bool composite(NodeId id);
   NodeId in_rows(NodeId x);
@@ -86,6 +87,16 @@ class Decomposer {
   bool as_strided_backward(NodeId id);
   std::vector<NodeId> nearest_places(const ops::Dims& from, const ops::Dims& to);
   bool nearest(NodeId id);
+  /// By dimension of an image: two places of the input, and where between them.
+  struct Between {
+    std::vector<NodeId> low;
+    std::vector<NodeId> high;
+    std::vector<NodeId> place;
+    std::vector<NodeId> near;  ///< to the second
+  };
+  Between& between(const ops::Dims& from, const ops::Dims& to, ops::ScalarType dtype);
+  NodeId nearness(Between& between, std::size_t dim, ops::ScalarType dtype);
+  bool linear(NodeId id);
   bool clamp(NodeId id);
   void embedding(NodeId id);
   void embedding_backward(NodeId id);
@@ -100,6 +111,7 @@ class Decomposer {
   std::vector<std::pair<NodeId, NodeId>> statistics_;      ///< inputs, and what they become
   using Sizes = std::vector<std::int64_t>;
   std::map<std::pair<Sizes, Sizes>, std::vector<NodeId>> nearest_places_;  ///< from, to
+  std::map<std::pair<Sizes, Sizes>, Between> between_;                     ///< from, to
   NodeId seeds_ = kNoNode;
   std::vector<std::string_view> unknown_;
 };

@@ -240,4 +240,9 @@ NodeId GraphBuilder::opaque(std::string_view name, std::vector<NodeId> inputs, c
   return add(std::move(node));
 }
 
+ScalarType computed_in(ScalarType dtype) {
+  const bool is_narrow = ops::is_floating(dtype) && ops::element_bytes(dtype) < 4;
+  return is_narrow ? ScalarType::kFloat32 : dtype;
+}
+
 }  // namespace tidemark::graph::inductor

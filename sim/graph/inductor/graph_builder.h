@@ -11,6 +11,10 @@ namespace tidemark::graph::inductor {
 /// In GraphNode::settings: the number stands before the operand.
 inline constexpr std::uint64_t kReflected = std::uint64_t{1} << 63U;
 
+/// What norms, softmaxes and their gradients are computed in. Source: torch's
+/// get_computation_dtype.
+[[nodiscard]] ops::ScalarType computed_in(ops::ScalarType dtype);
+
 /// Adds nodes to a graph, with the sizes, strides and types that PyTorch's fake tensors have.
 class GraphBuilder {
  public:

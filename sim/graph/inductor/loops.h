@@ -66,6 +66,9 @@ struct Loops {
   std::int64_t whole_sizes = 0;
   std::int64_t whole_reduced = 0;
   bool adds_atomically = false;
+  bool writes_part = false;  ///< of its buffer: by these strides, from there on
+  ops::Dims part_strides;
+  std::int64_t part_begin = 0;
   [[nodiscard]] bool is_reduction() const { return !reduction.empty(); }
 };
 

@@ -112,11 +112,9 @@ void Lowering::lower(NodeId id) {
   if (name == "inductor_random") return random(id);
   if (name == "embedding" || name == "gather") return gather(id);
   if (name == "index_put" || name == "index_put_") return index_put(id);
-  if (node.effects.empty() && node.dims.size() == 2 && !node.has_parts) {
-    if (name != "select_scatter" && name != "slice_scatter") return read_anywhere(id);
-  }
-  if (name == "copy_") return copy_into(id);
+  if (name == "copy_" || name == "copy_part_") return copy_into(id);
   if (name == "select_scatter" || name == "slice_scatter") return put_part(id);
+  if (node.effects.empty() && node.dims.size() == 2 && !node.has_parts) return read_anywhere(id);
   if (name == "_low_memory_max_pool_with_offsets") return max_pool(id);
   if (name == "max_pool2d_with_indices_backward") return max_pool_backward(id);
   if (name == "as_strided_scatter") return as_strided_scatter(id);
@@ -195,7 +193,13 @@ Trace::Value Lowering::load_as(Trace& trace, const Operand& operand, const Indic
   const std::size_t more = at.size() - sizes.size();
   for (std::size_t i = 0; i < sizes.size(); ++i)
     own.push_back(sizes[i] == 1 ? Index{} : at[more + i]);
-  const Value value = load(trace, operand, own);
+  // What is broadcast from memory is a view of it: it is read, though it could be computed again.
+  const bool is_broadcast = more > 0 && operand.view.is_whole && operand.box.loops == nullptr;
+  const Value value =
+      is_broadcast
+          ? trace.load(operand.box.buffer,
+                       flat(own, operand.box.sizes, program.buffers[operand.box.buffer].strides, 0))
+          : load(trace, operand, own);
   if (operand.dtype == as) return value;
   return trace.op("to_dtype", {value, static_cast<Value>(as)});
 }

@@ -173,7 +173,14 @@ void Lowering::read_anywhere(NodeId id) {
   loops->sizes = node.sizes;
   loops->dtype = node.dtype;
   std::vector<Operand> places;
-  for (std::size_t i = 1; i < node.inputs.size(); ++i) places.push_back(operand(node.inputs[i]));
+  for (std::size_t i = 1; i < node.inputs.size(); ++i) {
+    places.push_back(operand(node.inputs[i]));
+    // Several are broadcast to each other: views of memory.
+    if (node.inputs.size() > 2 && places.back().box.loops == nullptr) {
+      places.back().view.is_whole = false;
+      places.back().view.is_memory = true;
+    }
+  }
   loops->body = [this, x = operand(node.inputs.front()), places, reads = node.dims[0],
                  sizes = node.sizes, name = node.name](Trace& trace, const Indices& at) {
     std::uint64_t place = std::hash<std::string_view>{}(name);
@@ -188,8 +195,9 @@ void Lowering::read_anywhere(NodeId id) {
       Indices there(x.view.sizes.size());
       // Which dimension is read elsewhere is seen where its size changes only.
       const bool is_moved =
-          x.view.sizes == sizes && (name.starts_with("flip") || name.starts_with("roll") ||
-                                    name.starts_with("index") || name == "take");
+          x.view.sizes == sizes &&
+          (name.starts_with("flip") || name.starts_with("roll") || name.starts_with("index") ||
+           name == "_unsafe_index" || name == "take");
       const bool is_aligned = there.size() == at.size() && !is_moved;
       for (std::size_t d = 0; d < there.size(); ++d) {
         if (is_aligned && x.view.sizes[d] == sizes[d] && d < 2) {
@@ -320,13 +328,19 @@ void Lowering::put_part(NodeId id) {
   give(id, add_box(id, std::move(loops), kNoBuffer));
 }
 
-/// A loop that writes into an input.
+/// A loop that writes into an input, or into a part of it.
 void Lowering::copy_into(NodeId id) {
   const GraphNode& node = nodes_[id];
   const NodeId value = node.inputs[1];
   auto loops = std::make_shared<Loops>();
   loops->sizes = node.sizes;
   loops->dtype = node.dtype;
+  if (node.name == "copy_part_") {
+    loops->sizes = nodes_[value].sizes;
+    loops->writes_part = true;
+    loops->part_strides = Dims(std::span<const std::int64_t>(node.dims));
+    loops->part_begin = static_cast<std::int64_t>(node.settings);
+  }
   loops->body = [this, x = operand(value), as = node.dtype](Trace& trace, const Indices& at) {
     return load_as(trace, x, at, as);
   };
@@ -443,10 +457,25 @@ BufferId Lowering::aligned_mask(NodeId id) {
   const bool is_there =
       boxes_[before.box].loops == nullptr && is_strided(before) && is_aligned(strides_of(before));
   if (is_there) return realized(id);
-  give_copy(id, strides, false);
-  const BufferId copy = boxes_[values_[id].box].buffer;
-  values_[id] = before;
-  return copy;
+  // What is repeated is computed once. Source: torch's ExternKernel.require_strides.
+  auto loops = std::make_shared<Loops>();
+  loops->sizes = sizes;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (strides[i] == 0 && sizes[i] > 1) loops->sizes[i] = 1;
+  }
+  loops->dtype = nodes_[id].dtype;
+  loops->body = [this, x = operand(id)](Trace& trace, const Indices& at) {
+    return load(trace, x, at);
+  };
+  const Dims once = loops->sizes;
+  const BoxId copy = add_box(id, std::move(loops), kNoBuffer);
+  boxes_[copy].sizes = once;
+  realize(copy);
+  Buffer& made = program.buffers[boxes_[copy].buffer];
+  made.sizes = once;
+  made.strides = strides;
+  made.is_flexible = false;
+  return boxes_[copy].buffer;
 }
 
 /// A kernel of a library that asks for its memory itself.

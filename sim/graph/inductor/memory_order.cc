@@ -101,6 +101,8 @@ class MemoryOrder {
       const Buffer& buffer = s_.program.buffers[id];
       if (buffer.maker < 0 || buffer.is_whole || buffer.changes != kNoBuffer) continue;
       const Operation& operation = s_.program.operations[static_cast<std::size_t>(buffer.maker)];
+      // A result among several that nobody wants.
+      if (operation.is_part && s_.is_removed[static_cast<std::size_t>(buffer.maker)]) continue;
       const auto bytes = static_cast<std::int64_t>(static_cast<Bytes>(product(buffer.sizes)) *
                                                    ops::element_bytes(buffer.dtype));
       freed_[id] = bytes;

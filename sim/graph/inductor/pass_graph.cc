@@ -174,7 +174,7 @@ void drop_batches_of_one(NodeGraph& joint, std::vector<std::string>& labels,
   labels = std::move(names);
 }
 
-void simplify_joint(NodeGraph& joint) {
+std::vector<bool> simplify_joint(NodeGraph& joint) {
   const std::vector<std::size_t> users = count_users(joint);
   std::vector<NodeId> same(joint.nodes.size());
   for (NodeId id = 0; id < joint.nodes.size(); ++id) {
@@ -190,11 +190,17 @@ void simplify_joint(NodeGraph& joint) {
       if (joint.nodes[node.inputs[0]].dtype == node.dtype) same[id] = node.inputs[0];
     }
   }
+  std::vector<bool> are_converted;
+  for (const NodeId id : joint.gradients) {
+    const bool is_cast = id != kNoNode && joint.nodes[id].kind == NodeKind::kCast;
+    are_converted.push_back(is_cast && same[id] != id);
+  }
   for (auto* list : {&joint.outputs, &joint.gradients}) {
     for (NodeId& id : *list) {
       if (id != kNoNode) id = same[id];
     }
   }
+  return are_converted;
 }
 
 PassGraph pass_of(const NodeGraph& joint, const std::vector<std::string>& labels,
@@ -382,6 +388,41 @@ void put_in_order(PassGraph& pass, const std::vector<NodeId>& order) {
 
 namespace {
 
+bool puts_part(const GraphNode& node) {
+  const bool is_scatter = node.name == "select_scatter" || node.name == "slice_scatter";
+  return is_scatter && node.dims.size() == 3;
+}
+
+/// A part that is put into an input, whatever views lead to it, as one loop that writes there: its
+/// strides, and where it begins. Source: torch's canonicalize_view_scatter_ops.
+void put_into_input(std::vector<GraphNode>& nodes, const std::vector<std::vector<NodeId>>& users,
+                    NodeId made) {
+  const NodeId into = nodes[made].inputs[0];
+  ops::Dims strides = nodes[into].strides;
+  std::int64_t offset = 0;
+  NodeId at = made;
+  while (true) {
+    const GraphNode& put = nodes[at];
+    const auto dim = static_cast<std::size_t>(put.dims[0]);
+    offset = put.dims[1];
+    if (put.name == "select_scatter") {
+      strides.erase(dim);
+    } else {
+      strides[dim] = put.dims[2];
+    }
+    const NodeId values = put.inputs[1];
+    const bool is_behind_view = puts_part(nodes[values]) && users[values].size() == 1 &&
+                                looks_only(nodes[nodes[values].inputs[0]]);
+    if (!is_behind_view) break;
+    at = values;
+  }
+  const NodeId values = nodes[at].inputs[1];
+  nodes[made].name = "copy_part_";
+  nodes[made].inputs = {into, values};
+  nodes[made].dims.assign(strides.begin(), strides.end());
+  nodes[made].settings = static_cast<std::uint64_t>(offset);
+}
+
 /// What is scattered into a copy of an input and then written into it is scattered into the input
 /// itself, if nobody reads the input behind that. Gives the writes that are left out. Source:
 /// torch's fx_passes/reinplace.py.
@@ -400,10 +441,14 @@ std::vector<bool> scatter_into_inputs(PassGraph& pass) {
     if (nodes[id].name != "copy_") continue;
     const NodeId into = nodes[id].inputs[0];
     const NodeId made = nodes[id].inputs[1];
-    if (nodes[made].name != "index_put") continue;
+    const bool is_put = puts_part(nodes[made]);
+    if (nodes[made].name != "index_put" && !is_put) continue;
     if (nodes[made].inputs[0] != into || is_read_behind(into, made, id)) continue;
-    nodes[made].inputs[0] = into;
-    nodes[made].name = "index_put_";
+    if (is_put) {
+      put_into_input(nodes, users, made);
+    } else {
+      nodes[made].name = "index_put_";
+    }
     is_left_out[id] = true;
   }
   return is_left_out;

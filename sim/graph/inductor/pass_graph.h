@@ -39,7 +39,9 @@ void drop_batches_of_one(NodeGraph& joint, std::vector<std::string>& labels,
 
 /// What inductor takes out of a joint graph before it is cut: operators that do nothing, pairs of
 /// views that undo each other. Source: docs/rules/compile.md#2.
-void simplify_joint(NodeGraph& joint);
+/// Gives, by gradient, whether a conversion that does nothing made it: it is one of its own when
+/// equal nodes are merged, and goes later.
+std::vector<bool> simplify_joint(NodeGraph& joint);
 
 /// Nodes of a joint graph that run in this order, between these.
 PassGraph pass_of(const NodeGraph& joint, const std::vector<std::string>& labels,

@@ -117,6 +117,8 @@ void Schedule::make_nest(std::uint32_t number) {
   Index write;
   if (loops.adds_atomically) {
     write.mark = mixed(number, 0xa70fULL) | 1U;
+  } else if (loops.writes_part) {
+    write = flat(counters_of(loops.sizes, {}), loops.sizes, loops.part_strides, loops.part_begin);
   } else {
     write = flat(counters_of(loops.sizes, {}), loops.sizes, output.strides, 0);
   }

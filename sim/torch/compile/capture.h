@@ -22,8 +22,8 @@ class GraphBreaks {
   /// What was captured has been compiled and run when this returns, and nothing is captured. False:
   /// there cannot be a break here.
   virtual bool break_graph(std::string_view what) = 0;
-  /// The same; nothing is captured until resume().
-  virtual void leave_graph(std::string_view what) = 0;
+  /// The same; nothing is captured until resume(). `read`: what the code reads there.
+  virtual void leave_graph(std::string_view what, const ops::TensorList& read) = 0;
   virtual void resume() = 0;
   [[nodiscard]] virtual bool is_capturing() const = 0;
 };
@@ -147,6 +147,7 @@ class Capture final : public ops::Tracer, public Pretender {
   struct Call {
     std::string settings;
     int operators = 0;
+    bool leaves_graph = false;
   };
   struct Storage {
     Bytes bytes;
@@ -186,6 +187,7 @@ class Capture final : public ops::Tracer, public Pretender {
   graph::NodeId add_scattered(graph::GraphNode node, graph::NodeId like);
   graph::NodeId put_into(graph::NodeId whole, const ops::Tensor& part, graph::NodeId values);
   graph::NodeId add_computed(graph::GraphNode node, const ops::Tensor& like, ops::ScalarType dtype);
+  bool leaves_graph(std::string_view settings, const std::vector<const ops::Tensor*>& tensors);
   std::string_view kept_text(const std::string& text);
   [[nodiscard]] std::uint64_t settings_of(std::string_view op,
                                           const std::vector<const ops::Tensor*>& reads);
@@ -225,6 +227,7 @@ class Capture final : public ops::Tracer, public Pretender {
   std::unordered_map<graph::VertexId, std::string_view> calls_of_;  ///< the same: how it was called
   std::unordered_set<graph::StorageId> is_read_;  ///< of what no operator said that it gives
   std::unordered_map<graph::NodeId, std::vector<graph::NodeId>> views_;
+  std::vector<std::pair<graph::NodeId, graph::NodeId>> made_views_;  ///< base, view: in order
   std::function<void(graph::VertexId)> on_backward_;
   std::vector<ops::PackHook> pack_hooks_;
   bool cache_enabled_ = true;

@@ -135,9 +135,10 @@ void Capture::end_backward(const ops::TensorList& grads) {
     return;
   }
   graph.nodes.resize(scope.first_node);
-  std::erase_if(views_, [&](const auto& entry) { return entry.first >= scope.first_node; });
-  for (auto& [base, views] : views_)
-    std::erase_if(views, [&](NodeId id) { return id >= scope.first_node; });
+  while (!made_views_.empty() && made_views_.back().second >= scope.first_node) {
+    views_[made_views_.back().first].pop_back();
+    made_views_.pop_back();
+  }
   for (const Tensor& grad : grads) {
     if (is_made_here(grad) && storage_of(grad) >= scope.first_storage) add_result(scope, grad);
   }

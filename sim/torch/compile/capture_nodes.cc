@@ -1,6 +1,7 @@
 // Capture's nodes: what tensors are in the graph, and what is added to it.
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -46,10 +47,31 @@ void Capture::keep_apart(const Tensor& tensor) {
 }
 
 void Capture::end_call() {
-  const bool is_backward = calls_.back().settings == kBackwardCall;
+  const bool leaves = calls_.back().leaves_graph;
   if (calls_.back().settings == kFunctionCall && functions_under_way_ > 0) --functions_under_way_;
   calls_.pop_back();
-  if (is_backward && breaks != nullptr) breaks->resume();
+  if (leaves && breaks != nullptr) breaks->resume();
+}
+
+/// Operators whose results are as long as numbers on the device say: the graph ends there, they run
+/// by themselves. Source: Dynamo's DynamicOutputShapeException.
+bool Capture::leaves_graph(std::string_view settings, const std::vector<const Tensor*>& tensors) {
+  static constexpr std::string_view kNames[] = {
+      "nonzero", "argwhere", "masked_select",      "unique",         "_unique2",
+      "unique2", "bincount", "unique_consecutive", "index by a mask"};
+  const std::string_view name = settings.substr(0, settings.find(','));
+  const bool is_known = std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+  const bool is_where = settings == "where, tensor";
+  const bool is_here = scopes_.empty() && !in_backward_ && breaks != nullptr && !tensors.empty() &&
+                       tensors.front()->is_cuda() && breaks->is_capturing();
+  if (!is_here || (!is_known && !is_where)) return false;
+  calls_.push_back({std::string(settings), 0, true});
+  ops::TensorList read;
+  for (const Tensor* tensor : tensors) {
+    if (tensor->defined()) read.push_back(*tensor);
+  }
+  breaks->leave_graph(name, read);
+  return true;
 }
 
 void Capture::begin_call(std::string settings, const std::vector<const Tensor*>& tensors) {
@@ -65,10 +87,11 @@ void Capture::begin_call(std::string settings, const std::vector<const Tensor*>&
     return;
   }
   if (settings == kBackwardCall) {
-    calls_.push_back({std::move(settings)});
-    if (breaks != nullptr) breaks->leave_graph("a backward pass");
+    calls_.push_back({std::move(settings), 0, true});
+    if (breaks != nullptr) breaks->leave_graph("a backward pass", {});
     return;
   }
+  if (leaves_graph(settings, tensors)) return;
   // What is traced of these is what their kernels are on a device.
   for (const std::string_view name :
        {"_transformer_encoder_layer_fwd", "_native_multi_head_attention"}) {
@@ -165,6 +188,7 @@ NodeId Capture::view_of(NodeId base, const Tensor& tensor) {
   describe(node, tensor);
   const NodeId id = add_node(std::move(node));
   views_[base].push_back(id);
+  made_views_.emplace_back(base, id);
   return id;
 }
 

@@ -124,7 +124,11 @@ NodeId Capture::put_into(NodeId whole, const Tensor& part, NodeId values) {
     put.name = steps[i].is_select ? "select_scatter" : "slice_scatter";
     put.kind = NodeKind::kPointwise;
     put.inputs = {chain[i], values};
-    put.dims = {static_cast<std::int64_t>(steps[i].dim)};
+    // The dimension, where the part begins, and its stride along the dimension.
+    const std::size_t dim = steps[i].dim;
+    const std::int64_t stride =
+        steps[i].is_select ? 0 : static_cast<std::int64_t>(steps[i].strides[dim]);
+    put.dims = {static_cast<std::int64_t>(dim), steps[i].offset, stride};
     put.sizes = graph.nodes[chain[i]].sizes;
     put.dtype = graph.nodes[whole].dtype;
     values = add_scattered(std::move(put), chain[i]);

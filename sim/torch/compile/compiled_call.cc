@@ -148,7 +148,7 @@ void initialise_device(Session& session, const ops::TensorList& arguments) {
   if (!is_on_device) return;
   session.has_compiled = true;
   const ops::LabelScope label(session.c, "init_gpu_context");
-  const Tensor made = session.c.empty({1}, ops::ScalarType::kFloat32, session.current_device);
+  const Tensor made = session.c.empty({1}, session.c.default_dtype, session.current_device);
 }
 
 [[noreturn]] void refuse(Session& session, std::string_view what) {
@@ -222,7 +222,7 @@ class CompiledRun final : public GraphBreaks {
   /// The function has returned: what was captured is compiled and run.
   void end(const Value& value);
   bool break_graph(std::string_view what) override;
-  void leave_graph(std::string_view what) override;
+  void leave_graph(std::string_view what, const ops::TensorList& read) override;
   void resume() override;
   [[nodiscard]] bool is_capturing() const override { return is_capturing_; }
 
@@ -270,7 +270,7 @@ const lang::Frame* CompiledRun::own_frame() const {
   return own;
 }
 
-void CompiledRun::leave_graph(std::string_view what) {
+void CompiledRun::leave_graph(std::string_view what, const ops::TensorList& read) {
   if (!is_capturing_) return;
   const lang::Frame* own = own_frame();
   if (own != nullptr) {
@@ -284,8 +284,16 @@ void CompiledRun::leave_graph(std::string_view what) {
     if (is_in_loop(*own))
       refuse(session_, fmt::format("{} in a loop or a try of compiled code is not modelled", what));
   }
-  const LiveValues live = live_values(session_.interp, own);
-  compile(live.used, live.dead);
+  LiveValues live = live_values(session_.interp, own);
+  ops::TensorList used;
+  for (const auto* list : {&read, &std::as_const(live.used)}) {
+    for (const Tensor& tensor : *list) {
+      const auto is_it = [&](const Tensor& other) { return other.impl() == tensor.impl(); };
+      if (std::none_of(used.begin(), used.end(), is_it)) used.push_back(tensor);
+      std::erase_if(live.dead, is_it);
+    }
+  }
+  compile(used, live.dead);
 }
 
 void CompiledRun::resume() {
@@ -300,7 +308,7 @@ void CompiledRun::resume() {
 
 bool CompiledRun::break_graph(std::string_view what) {
   if (!is_capturing_) return false;
-  leave_graph(what);
+  leave_graph(what, {});
   resume();
   return true;
 }

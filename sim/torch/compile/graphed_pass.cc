@@ -37,9 +37,10 @@ Value note_outputs(Session& session, const PlanRun& run,
   std::vector<Value> numbers;
   std::vector<const ops::Storage*> seen;
   for (const Ref<ops::Storage>& memory : run.results()) {
+    // Numbers on the host have no memory here.
     const bool is_known = std::find(before.begin(), before.end(), memory) != before.end() ||
                           std::find(seen.begin(), seen.end(), memory.get()) != seen.end();
-    if (is_known || !memory->device().is_cuda()) continue;
+    if (memory == nullptr || is_known || !memory->device().is_cuda()) continue;
     seen.push_back(memory.get());
     numbers.push_back(Value::integer(static_cast<std::int64_t>(watches.size())));
     watches.push_back(memory->watch());
@@ -61,8 +62,8 @@ void run_as_graph(Session& session, PlanRun& run, GraphFunction function, ops::T
   inputs.clear();
   const Value given = in.list(std::move(tensors));
   tensors.clear();
-  // run(inputs, before, runs): what is computed of the inputs; `before`: of which inputs nothing is
-  // made that the graphs own. Not `runs`: the graph has been replayed.
+  // run(inputs, before, how): what is computed of the inputs; `before`: of which inputs nothing is
+  // made that the graphs own; `how`: as cudagraph_trees.py numbers it.
   const Value pass = in.raw_function(
       "run", [s = &session, plan = &run](lang::Interp& interp, lang::CallArgs& args) -> Value {
         auto* list = args.values[0].as<lang::List>();
@@ -71,13 +72,16 @@ void run_as_graph(Session& session, PlanRun& run, GraphFunction function, ops::T
           const Value& item = list->items[static_cast<std::size_t>(index.as_int())];
           before.push_back(item.as<TensorObject>()->tensor->storage);
         }
-        const bool runs = interp.truth(args.values[2]);
+        constexpr std::int64_t kRecords = 2;
+        constexpr std::int64_t kReplays = 3;
+        const std::int64_t how = args.values[2].as_int();
+        if (how == kRecords) plan->record();
         for (std::size_t i = 0; i < list->items.size(); ++i) {
           const auto* tensor = list->items[i].as<TensorObject>();
           if (tensor != nullptr) plan->give(i, tensor->tensor);
         }
         list->items.clear();
-        if (!runs) {
+        if (how == kReplays) {
           plan->look_back();
           return note_outputs(*s, *plan, before);
         }

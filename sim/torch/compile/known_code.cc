@@ -127,6 +127,7 @@ OpenSizes SeenSizes::open(Session& session, ForSizes sizes, const Capture& captu
   const std::vector<ops::Dims> now = sizes_of(arguments);
   if (first_.size() < now.size()) first_.resize(now.size());
   if (are_others_.size() < now.size()) are_others_.resize(now.size());
+  if (have_other_ranks_.size() < now.size()) have_other_ranks_.resize(now.size());
   bool is_any = false;
   for (std::size_t i = 0; i < now.size(); ++i) {
     if (first_[i].empty()) first_[i] = now[i];
@@ -134,10 +135,12 @@ OpenSizes SeenSizes::open(Session& session, ForSizes sizes, const Capture& captu
     // What the code does not read may be of any size.
     std::vector<bool>& of = out.emplace_back(now[i].size(), input == graph::kNoNode);
     if (input == graph::kNoNode) continue;
-    if (now[i].size() != first_[i].size()) continue;
-    are_others_[i].resize(now[i].size());
+    // Of another number of dimensions: any size may be another from then on.
+    if (now[i].size() != first_[i].size()) have_other_ranks_[i] = true;
+    are_others_[i].resize(std::max(are_others_[i].size(), now[i].size()));
     for (std::size_t dim = 0; dim < now[i].size(); ++dim) {
-      if (now[i][dim] != first_[i][dim] || is_marked(session, arguments[i], dim))
+      if (have_other_ranks_[i] || now[i][dim] != first_[i][dim] ||
+          is_marked(session, arguments[i], dim))
         are_others_[i][dim] = true;
       const bool is_wanted =
           sizes == ForSizes::kOthersToo || (sizes == ForSizes::kAutomatic && are_others_[i][dim]);

@@ -29,6 +29,7 @@ class SeenSizes {
  private:
   std::vector<ops::Dims> first_;
   OpenSizes are_others_;
+  std::vector<bool> have_other_ranks_;  ///< by argument
 };
 
 /// A call as it was captured.

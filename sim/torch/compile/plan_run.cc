@@ -1,6 +1,7 @@
 #include "sim/torch/compile/plan_run.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "sim/base/check.h"
 #include "sim/graph/inductor/fake_strides.h"
@@ -18,6 +19,11 @@ using graph::inductor::Line;
 using ops::Tensor;
 
 namespace {
+
+/// The state of random numbers among the results of efficient attention: the third and the fourth.
+constexpr std::int64_t kFirstState = 2;
+constexpr graph::StorageId kState = 0xfffffff0U;  // and the one behind it
+constexpr Bytes kStateBytes = 8;
 
 bool has_gaps(const Buffer& buffer) {
   using graph::inductor::dense_strides;
@@ -51,6 +57,14 @@ void PlanRun::call_library(const Line& line) {
   // Attention gives all its results at once: eager lets go of those that nobody wants at its end.
   const bool gives_all = buffer.is_library_made && node.name.starts_with("_scaled_dot_product");
   const std::size_t results_from = gives_all ? node.results_from : node.effects.size();
+  // The state lies on the device where the stream is captured. Source:
+  // at::native::_efficient_attention_forward.
+  std::vector<Memory> states;
+  if (is_recorded_ && !node.effects.empty() &&
+      node.name == "_scaled_dot_product_efficient_attention") {
+    for (const graph::StorageId state : {kState, kState + 1})
+      states.emplace_back(state, c_.scratch(kStateBytes, node.effects.front().device)->storage);
+  }
   for (const Effect& effect : node.effects) {
     const auto at = static_cast<std::size_t>(&effect - node.effects.data());
     switch (effect.kind) {
@@ -82,6 +96,7 @@ void PlanRun::call_library(const Line& line) {
   }
   if (!buffer.is_library_made) return;
   if (buffer.is_whole) {
+    std::move(states.begin(), states.end(), std::back_inserter(made));
     wholes_[line.buffer] = std::move(made);
     return;
   }
@@ -132,8 +147,12 @@ void PlanRun::run() {
           break;
         }
         const GraphNode& part = compiled_.pass.graph.nodes[line.node];
+        const bool is_state = part.device == ops::kHost && !part.dims.empty();
+        const graph::StorageId wanted =
+            is_state ? kState + static_cast<graph::StorageId>(part.dims[0] - kFirstState)
+                     : part.storage;
         for (const Memory& memory : wholes_[line.other]) {
-          if (memory.first == part.storage) held_[line.buffer] = memory.second;
+          if (memory.first == wanted) held_[line.buffer] = memory.second;
         }
         break;
       }
@@ -182,7 +201,7 @@ const Ref<ops::Storage>& PlanRun::memory_of(std::size_t result) const {
 
 Tensor PlanRun::take(std::size_t result) const {
   const GraphNode& of = compiled_.pass.graph.nodes[compiled_.results[result].node];
-  if (of.device == ops::kHost) return c_.number(of.dtype);
+  if (of.device == ops::kHost && !held_[root_of(result)]) return c_.number(of.dtype);
   Ref<ops::TensorImpl> impl = make_ref<ops::TensorImpl>();
   impl->sizes = of.sizes;
   impl->strides = compiled_.results[result].strides;

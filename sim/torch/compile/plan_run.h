@@ -16,6 +16,8 @@ class PlanRun {
   /// What is there before. Call it for every input of the pass.
   void give(std::size_t input, const ops::Tensor& tensor);
   void run();
+  /// What runs is recorded as a CUDA graph.
+  void record() { is_recorded_ = true; }
   /// Nothing runs: results lie in memory that a graph keeps, and hold none. Inputs that are results
   /// were given, or lie there, too.
   void look_back();
@@ -39,6 +41,7 @@ class PlanRun {
   const graph::inductor::CompiledPass& compiled_;
   std::vector<Ref<ops::Storage>> held_;      ///< by buffer
   std::vector<std::vector<Memory>> wholes_;  ///< by buffer: what a kernel gave
+  bool is_recorded_ = false;
 };
 
 }  // namespace tidemark::torch

@@ -62,7 +62,7 @@ void add_compiling(Session& session, lang::Module& module) {
                                      [s = &session](lang::Interp&, lang::Arguments& a) {
                                        GraphBreaks* code = code_under_way(*s);
                                        const bool leaves = code != nullptr && code->is_capturing();
-                                       if (leaves) code->leave_graph(a.text(0));
+                                       if (leaves) code->leave_graph(a.text(0), {});
                                        return Value::boolean(leaves);
                                      }));
   module.set(

@@ -50,6 +50,12 @@ void CallScope::begin(std::string_view name, const ops::Arguments& arguments) {
   tracer_->begin_call(std::move(settings.text), tensors);
 }
 
+CallScope::CallScope(ops::Tracer* tracer, std::string_view text,
+                     const std::vector<const ops::Tensor*>& tensors)
+    : tracer_(tracer) {
+  if (tracer_ != nullptr) tracer_->begin_call(std::string(text), tensors);
+}
+
 void CallScope::end() { tracer_->end_call(); }
 
 }  // namespace tidemark::torch

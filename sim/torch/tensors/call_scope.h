@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "sim/ops/registry.h"
 
@@ -13,6 +14,9 @@ class CallScope {
       : tracer_(arguments.context().tracer) {
     if (tracer_ != nullptr) begin(name, arguments);
   }
+  /// The same for what is no operator of a table.
+  CallScope(ops::Tracer* tracer, std::string_view text,
+            const std::vector<const ops::Tensor*>& tensors);
   ~CallScope() {
     if (tracer_ != nullptr) end();
   }

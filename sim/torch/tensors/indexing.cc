@@ -14,6 +14,7 @@
 #include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
 #include "sim/ops/values/rule.h"
+#include "sim/torch/tensors/call_scope.h"
 #include "sim/torch/tensors/part_of_rank.h"
 #include "sim/torch/tensors/reading.h"
 #include "sim/torch/tensors/tensor_object.h"
@@ -359,6 +360,16 @@ Tensor get_item(Session& session, const Tensor& self, const Value& key) {
   Sliced sliced = apply_slicing(session, self, key, Purpose::kRead);
   if (sliced.has_tensors) {
     wait_for_all(session, sliced);
+    // How much a mask chooses is seen on the device: whoever traces is told.
+    std::vector<const Tensor*> read{&sliced.view};
+    bool has_mask = false;
+    for (const Tensor& index : sliced.indices) {
+      if (!index.defined()) continue;
+      read.push_back(&index);
+      has_mask = has_mask || index.dtype() == ops::ScalarType::kBool ||
+                 index.dtype() == ops::ScalarType::kUInt8;
+    }
+    const CallScope call(has_mask ? session.c.tracer : nullptr, "index by a mask", read);
     Tensor out = ops::index(session.c, sliced.view, sliced.indices);
     ops::note_index(sliced.view, sliced.indices, out);
     return out;

@@ -117,7 +117,7 @@ class _Tree:
         self._come_to(_Node(self.node), _WARMS_UP, now)
         _C._cuda_clearCublasWorkspaces()
         with _Pooled(self):
-            outputs = run(inputs, [i for i in range(len(inputs)) if i not in owned], True)
+            outputs = run(inputs, [i for i in range(len(inputs)) if i not in owned], _WARMS_UP)
         _C._cuda_clearCublasWorkspaces()
         self.node.outputs = outputs
 
@@ -130,7 +130,7 @@ class _Tree:
         node = _Node(self.node, graphs.CUDAGraph(), fixed, fixed - owned)
         _C._cuda_clearCublasWorkspaces()
         with graphs.graph(node.graph, pool=self.pool, stream=self.stream):
-            node.outputs = run(placed, sorted(fixed - owned), True)
+            node.outputs = run(placed, sorted(fixed - owned), _RECORDS)
         _C._cuda_clearCublasWorkspaces()
         node.graph.replay()
         children = self.roots if self.node is None else self.node.children
@@ -163,7 +163,7 @@ class _Tree:
             if i not in node.fixed:
                 inputs[i] = None
         node.graph.replay()
-        node.outputs = run(inputs, sorted(node.others), False)
+        node.outputs = run(inputs, sorted(node.others), _REPLAYS)
 
     def _restore(self):
         """what replayed graphs gave is the allocator's again, so that others are not put there"""
