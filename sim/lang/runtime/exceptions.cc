@@ -311,4 +311,12 @@ UncaughtException Interp::uncaught(ExceptionObject& exception) {
   return {std::move(problem), std::move(types), std::move(message), std::move(entries)};
 }
 
+Value late_builtin(Interp& interp, Name name) {
+  const std::string_view text = interp.text(name);
+  if (text != "ExceptionGroup" && text != "BaseExceptionGroup") return {};
+  Value made = interp.get_attr(interp.import("_exception_groups"), name);
+  interp.set_builtin(name, made);
+  return made;
+}
+
 }  // namespace tidemark::lang
