@@ -110,6 +110,8 @@ Value ExceptionObject::get_missing_attr(Interp& interp, Name name) {
       break;
   }
   if (interp.text(name) == "__suppress_context__") return Value::boolean(suppress_context);
+  if (interp.text(name) == "code" && type().derives_from(*interp.classes().system_exit))
+    return args.empty() ? Value::none() : args.size() == 1 ? args[0] : interp.tuple(args);
   if (!type().derives_from(*interp.classes().os_error)) return {};
   constexpr std::string_view kParts[] = {"errno", "strerror", "filename"};
   for (std::size_t i = 0; i < std::size(kParts); ++i) {
