@@ -132,7 +132,7 @@ const std::vector<Topic>& topics() {
   static const std::vector<Topic> all{
       {"programs",
        "How a program runs",
-       {"packages", "env", "steps", "assume", "compile", "world", "rank", "nproc-per-node",
+       {"packages", "env", "steps", "until", "assume", "compile", "world", "rank", "nproc-per-node",
         "nnodes"}},
       {"files",
        "Files with all that happened",

@@ -188,6 +188,7 @@ class RunCommand final : public Command {
          kPackagesOption,
          kEnvOption,
          kStepsOption,
+         kUntilOption,
          kEventPolicyOption,
          kWorldOption,
          kRankOption,

@@ -33,6 +33,8 @@ inline constexpr OptionSpec kEnvOption{"env", "NAME=VALUE", "what os.environ has
 
 /// Where a long script ends.
 inline constexpr OptionSpec kStepsOption{"steps", "N", "end a script after N optimizer steps", ""};
+inline constexpr OptionSpec kUntilOption{
+    "until", "TIME", "end a script at a simulated time: 250ms, 90s, 5min, 2h", ""};
 
 /// The option that every command on scenarios has beside --set.
 inline constexpr OptionSpec kDeviceOption{

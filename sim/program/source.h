@@ -77,6 +77,8 @@ class Sink {
   /// Whether the point that an event of the program stands for has passed; whether all that was
   /// queued on a stream has ended, std::nullopt where that is not followed. Requires: as query().
   virtual bool query_event(std::uint32_t /*event*/) { return true; }
+  /// The host's clock, in simulated nanoseconds from the start; 0 where no time is followed.
+  [[nodiscard]] virtual std::int64_t host_time_ns() const { return 0; }
   virtual std::optional<bool> query_stream(std::uint8_t /*device*/, StreamId /*stream*/) {
     return true;
   }

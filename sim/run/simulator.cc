@@ -336,6 +336,8 @@ bool Simulator::query_event(std::uint32_t event) {
   return recorded.clock->is_done(recorded.stream, recorded.ticket);
 }
 
+std::int64_t Simulator::host_time_ns() const { return engine_.now(); }
+
 std::optional<bool> Simulator::query_stream(std::uint8_t device, StreamId stream) {
   if (options_.policy.kind == EventPolicy::Kind::kSimulated)
     return engine_.query_stream(stream_of(device, stream));

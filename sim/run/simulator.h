@@ -60,6 +60,7 @@ class Simulator final : public Sink {
   std::vector<std::pair<std::string, std::int64_t>> statistics(std::uint8_t device) override;
   PinnedStatistics pinned_statistics() override { return host_->pinned_statistics(); }
   bool query_event(std::uint32_t event) override;
+  [[nodiscard]] std::int64_t host_time_ns() const override;
   std::optional<bool> query_stream(std::uint8_t device, StreamId stream) override;
   std::size_t write_state(StateImage& image) override;
   void repeat(std::size_t moment, const Repeat& repeat) override;

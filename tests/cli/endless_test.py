@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -38,6 +39,28 @@ class EndlessLoops(unittest.TestCase):
                 self.assertEqual(self.run_script(start + head + body % ("", "    if n > 5: break\n"))["printed"], "6\n")
         bounded = self.run_script(start + "for i in zip(range(3), itertools.count()):\n" + body % ("", ""))
         self.assertEqual(bounded["printed"], "3\n")
+
+    def test_a_script_is_ended_at_a_simulated_time(self):
+        body = ("net = torch.nn.Linear(4, 4, device='cuda')\noptimizer = torch.optim.SGD(net.parameters(), lr=0.1)\nwhile True:\n"
+                "    net(torch.randn(2, 4, device='cuda')).sum().backward()\n    optimizer.step()\n")
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "s.py").write_text("import torch\n" + body, encoding="utf-8")
+
+            def run(until):
+                return subprocess.run([TIDEMARK, "run", "s.py", "--device", "h100-sxm-80gb", "--until", until, "--format", "json"],
+                                      capture_output=True, text=True, check=False, cwd=folder)
+            short, long, wrong = run("1ms"), run("0.005s"), run("5")
+        ended = []
+        for done, seconds in ((short, "0.001"), (long, "0.005")):
+            self.assertEqual(done.returncode, 0, done.stderr)
+            told = [n["text"] for n in json.loads(done.stdout)["notes"] if "--until" in n["text"]]
+            self.assertEqual(len(told), 1)
+            self.assertIn(f"is ended at {seconds} s of simulated time, as --until asks: what follows is cut", told[0])
+            ended.append(int(re.search(r"(\d+) steps? of an optimizer", told[0])[1]))
+        self.assertGreater(ended[0], 0)
+        self.assertGreater(ended[1], 4 * ended[0] - 4)
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("expected a time with its unit, found '5'", wrong.stderr)
 
 
 if __name__ == "__main__":

@@ -268,6 +268,15 @@ void add_object_methods(Interp& in) {
     return Value::none();
   });
   define(in, *c.object, "__delattr__(self, name, /)", [](Interp& interp, Arguments& args) {
+    // type.__delattr__, which a metaclass's own ends with.
+    if (auto* type = args[0].as<ClassObject>(); type != nullptr && type->user_defined) {
+      if (type->attrs.remove(interp.intern(args.text(1))).empty()) {
+        interp.raise(*interp.classes().attribute_error,
+                     fmt::format("type object '{}' has no attribute '{}'",
+                                 interp.text(type->name()), args.text(1)));
+      }
+      return Value::none();
+    }
     require_attributes(args);
     const Name name = interp.intern(args.text(1));
     if (!remove_attribute(interp, args[0], name)) {

@@ -12,6 +12,7 @@
 #include "sim/lang/builtins/regex.h"
 #include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/copying.h"
+#include "sim/lang/runtime/iterators.h"
 #include "sim/lang/runtime/library_loader.h"
 #include "sim/lang/runtime/notes.h"
 #include "sim/lang/runtime/rank_value.h"
@@ -211,6 +212,9 @@ constexpr FunctionRow kMath[] = {
      [](Interp& in, Arguments& args) {
        const double a = number(in, args, 0);
        const double b = number(in, args, 1);
+       if (args.real(2) < 0 || args.real(3) < 0)
+         in.raise(*in.classes().value_error, "tolerances must be non-negative");
+       if (std::isinf(a) || std::isinf(b)) return Value::boolean(a == b);
        const double most =
            std::max(args.real(2) * std::max(std::abs(a), std::abs(b)), args.real(3));
        return Value::boolean(a == b || std::abs(a - b) <= most);
@@ -418,6 +422,10 @@ void fill_host(Interp& in, Module& module) {
     const Value reduced = copied_by_reduce(interp, args[0], nullptr);
     if (!reduced.empty()) return reduced;
     if (args[0].as<Container>() != nullptr) return same_elements(interp, args[0]);
+    if (args[0].as<Iterator>() != nullptr) {
+      Value copy = copied_iterator(interp, args[0], [](const Value& item) { return item; });
+      if (!copy.empty()) return copy;
+    }
     auto* from = args[0].as<Instance>();
     // What C++ holds beside the attributes would not be copied.
     if (from == nullptr || from->kind() != Kind::kInstance || from->host_kind() != 0) {
@@ -500,6 +508,11 @@ void fill_math(Interp& in, Module& module) {
       }
       return row.function(interp, args);
     });
+  // A function of C becomes no method of a class's instances.
+  for (const FunctionRow& row : kMath) {
+    const Value* found = module.find(in.intern(function_name(row.signature)));
+    found->as<Builtin>()->binds_self = false;
+  }
   module.set(in.intern("pi"), Value::real(std::numbers::pi));
   module.set(in.intern("e"), Value::real(std::numbers::e));
   module.set(in.intern("tau"), Value::real(2 * std::numbers::pi));
@@ -513,7 +526,7 @@ void add_library(Interp& in) {
   in.add_module("builtins", [](Interp&, Module& module) {
     module.make_missing = [](Interp& interp, Module&, Name name) {
       const Value* found = interp.find_builtin(name);
-      return found == nullptr ? Value() : *found;
+      return found == nullptr ? late_builtin(interp, name) : *found;
     };
   });
   in.add_module("_regex", fill_regex);

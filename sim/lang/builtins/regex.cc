@@ -144,6 +144,7 @@ std::unique_ptr<pcre2_compile_context, decltype(&pcre2_compile_context_free)> co
       pcre2_compile_context_create(nullptr), pcre2_compile_context_free);
   if (context == nullptr) throw std::bad_alloc();
   pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
+  pcre2_set_compile_extra_options(context.get(), PCRE2_EXTRA_ALLOW_SURROGATE_ESCAPES);
   return context;
 }
 
@@ -221,10 +222,33 @@ std::string message_of(int error, PCRE2_SIZE place, const RegexText& text) {
   return fmt::format("{} at position {}", words, text.origins.empty() ? 0 : text.origins[at]);
 }
 
+/// PCRE2 takes a surrogate only as an escape: `\x{d800}` for the three bytes that stand for it.
+void escape_surrogates(RegexText& text) {
+  const auto is_surrogate = [&](std::size_t i) {
+    return i + 2 < text.pattern.size() && text.pattern[i] == '\xED' &&
+           static_cast<unsigned char>(text.pattern[i + 1]) >= 0xA0;
+  };
+  const bool has_origins = text.origins.size() == text.pattern.size();
+  for (std::size_t i = 0; i < text.pattern.size(); ++i) {
+    if (!is_surrogate(i)) continue;
+    const auto low = [&](std::size_t at) {
+      return static_cast<unsigned>(static_cast<unsigned char>(text.pattern[at]) & 0x3FU);
+    };
+    const std::string escape =
+        fmt::format("\\x{{{:x}}}", 0xD000U | (low(i + 1) << 6U) | low(i + 2));
+    text.pattern.replace(i, 3, escape);
+    const auto at = static_cast<std::ptrdiff_t>(i);
+    if (has_origins)
+      text.origins.insert(text.origins.begin() + at, escape.size() - 3, text.origins[i]);
+    i += escape.size() - 1;
+  }
+}
+
 /// The expression, or a text that says what is wrong with it.
 Value compile(Interp& in, Arguments& args) {
   RegexText text = translate_regex(args.text(0), static_cast<std::uint32_t>(args.integer(1)));
   if (!text.error.empty()) return in.str(text.error);
+  escape_surrogates(text);
   std::uint32_t options = PCRE2_UTF | PCRE2_ALT_CIRCUMFLEX;
   const auto set = [&](RegexFlag flag, std::uint32_t option) {
     if ((text.flags & flag) != 0) options |= option;

@@ -151,6 +151,15 @@ void Interp::set_attr(const Value& object, Name name, Value value) {
     }
     return;
   }
+  // Point.__new__.__defaults__ = (0,) * 2, of a named tuple.
+  if (const auto* builtin = object.as<Builtin>();
+      builtin != nullptr && builtin->name == known(name::kNew) && text(name) == "__defaults__" &&
+      builtin->owner.as<ClassObject>() != nullptr &&
+      (value.is_none() || value.as<Tuple>() != nullptr)) {
+    Value defaults = value.is_none() ? tuple({}) : std::move(value);
+    builtin->owner.as<ClassObject>()->attrs.set(intern("_defaults"), std::move(defaults));
+    return;
+  }
   if (find_attr(object, name).empty()) no_attribute(object, name);
   raise(*classes_->attribute_error,
         fmt::format("'{}' object attribute '{}' is read-only", type_name(object), text(name)));
@@ -192,6 +201,9 @@ void Interp::del_attr(const Value& object, Name name) {
   } else if (object.as<Container>() != nullptr && has_code(object)) {
     removed = !ask_code(object, known(name::kDelattr), {str(std::string(text(name)))}).empty() ||
               remove_attribute(*this, object, name);
+  } else if (object.as<ClassObject>() != nullptr && has_code(object) &&
+             !ask_code(object, known(name::kDelattr), {str(std::string(text(name)))}).empty()) {
+    removed = true;
   } else if (auto* type = object.as<ClassObject>();
              type != nullptr && is_open(*this, *type, name)) {
     removed = !type->attrs.remove(name).empty();

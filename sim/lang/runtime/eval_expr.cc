@@ -30,6 +30,7 @@ Value Evaluator::load(const NameExpr* node) {
       if (!value.empty()) return value;
       if (const Value* builtin = in_.find_builtin(node->name)) return *builtin;
       if (Value made = make_missing(in_, *frame_.globals, node->name); !made.empty()) return made;
+      if (Value late = late_builtin(in_, node->name); !late.empty()) return late;
       unbound(node);
     }
     case Access::kCell: {
@@ -50,6 +51,7 @@ Value Evaluator::load(const NameExpr* node) {
       if (!value.empty()) return value;
       if (const Value* builtin = in_.find_builtin(node->name)) return *builtin;
       if (Value made = make_missing(in_, *frame_.globals, node->name); !made.empty()) return made;
+      if (Value late = late_builtin(in_, node->name); !late.empty()) return late;
       unbound(node);
     }
     case Access::kUnresolved:

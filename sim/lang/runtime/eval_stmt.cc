@@ -460,6 +460,7 @@ Flow Evaluator::except_part(const TryStmt* node) {
   } catch (Raised& raised) {
     exception = std::move(raised.exception);
   }
+  if (exception && node->by_group) return handle_groups(node, std::move(exception));
   if (exception) return handle(node, std::move(exception));
   return flow == Flow::kNormal ? run(node->otherwise) : flow;
 }

@@ -110,6 +110,8 @@ Value ExceptionObject::get_missing_attr(Interp& interp, Name name) {
       break;
   }
   if (interp.text(name) == "__suppress_context__") return Value::boolean(suppress_context);
+  if (interp.text(name) == "code" && type().derives_from(*interp.classes().system_exit))
+    return args.empty() ? Value::none() : args.size() == 1 ? args[0] : interp.tuple(args);
   if (!type().derives_from(*interp.classes().os_error)) return {};
   constexpr std::string_view kParts[] = {"errno", "strerror", "filename"};
   for (std::size_t i = 0; i < std::size(kParts); ++i) {
@@ -309,6 +311,14 @@ UncaughtException Interp::uncaught(ExceptionObject& exception) {
   }
   if (!causes.empty()) problem.hint += problem.hint.empty() ? causes.substr(2) : causes;
   return {std::move(problem), std::move(types), std::move(message), std::move(entries)};
+}
+
+Value late_builtin(Interp& interp, Name name) {
+  const std::string_view text = interp.text(name);
+  if (text != "ExceptionGroup" && text != "BaseExceptionGroup") return {};
+  Value made = interp.get_attr(interp.import("_exception_groups"), name);
+  interp.set_builtin(name, made);
+  return made;
 }
 
 }  // namespace tidemark::lang

@@ -53,6 +53,10 @@ class ExceptionObject : public Instance {
   std::string hint;  // what to do about it; not part of str(e)
 };
 
+/// ExceptionGroup and BaseExceptionGroup, which the library has: made when a program names them.
+/// Empty: it is another name.
+Value late_builtin(Interp& interp, Name name);
+
 /// The classes of the language's own objects.
 struct BuiltinClasses {
   Ref<ClassObject> object, type, none, not_implemented, ellipsis, boolean, integer, real, str, list,

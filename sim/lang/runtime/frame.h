@@ -261,6 +261,7 @@ class Evaluator {
   Flow try_stmt(const TryStmt* node);
   Flow except_part(const TryStmt* node);
   Flow handle(const TryStmt* node, Ref<ExceptionObject> exception);
+  Flow handle_groups(const TryStmt* node, Ref<ExceptionObject> exception);
   void raise_stmt(const RaiseStmt* node);
   Ref<ExceptionObject> exception_from(Value value);
   void assert_stmt(const AssertStmt* node);

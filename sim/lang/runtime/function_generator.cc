@@ -334,6 +334,8 @@ bool FunctionGenerator::enter(Interp& interp, Evaluator& evaluator, const Stmt* 
       enter_with(evaluator, static_cast<const WithStmt*>(node), 0);
       return false;
     case StmtKind::kTry:
+      if (static_cast<const TryStmt*>(node)->by_group)
+        interp.refuse("a yield within 'try' with 'except*' is not modelled", "write 'except'");
       level.form = Form::kTry;
       levels_.push_back(std::move(level));
       push_block(static_cast<const TryStmt*>(node)->body);

@@ -102,7 +102,24 @@ Value Importer::import(std::string_view dotted) {
   return module;
 }
 
+Value Importer::load_by_finders(const std::string& name, const Value& parent, bool ahead) {
+  // A program that has not asked for the list has none of its own in it.
+  const Value* sys = table_->table.find(in_, in_.text_value(in_.intern("sys")));
+  const auto* module = sys == nullptr ? nullptr : sys->as<Module>();
+  const Value* finders = module == nullptr ? nullptr : module->find(in_.intern("meta_path"));
+  if (finders == nullptr || finders->as<List>() == nullptr) return {};
+  const std::size_t count = finders->as<List>()->items.size();
+  if (count < 2) return {};
+  const Value list = *finders;
+  const Value load = in_.get_attr(import("importlib._machinery"), in_.intern("load_by_finders"));
+  Value folders = parent.empty() ? Value::none() : in_.find_attr(parent, in_.intern("__path__"));
+  if (folders.empty()) folders = Value::none();
+  Value found = in_.call(load, {in_.str(name), std::move(folders), list, Value::boolean(ahead)});
+  return found.is_none() ? Value() : found;
+}
+
 Value Importer::load(const std::string& name, const Value& parent) {
+  if (Value found = load_by_finders(name, parent, true); !found.empty()) return found;
   const LibraryModule* file = sources_.library.find(name);
   const bool stands_in = file != nullptr && sources_.library.stands_in(name);
   if (host_modules_.contains(name) || (file != nullptr && !stands_in)) return load_own(name, file);
@@ -116,6 +133,7 @@ Value Importer::load(const std::string& name, const Value& parent) {
     enter(name, module);
     return module;
   }
+  if (Value found = load_by_finders(name, parent, false); !found.empty()) return found;
   const auto* package = parent.as<Module>();
   const bool in_placeholder = package != nullptr && placeholders_.contains(package->name);
   if (!sources_.makes_placeholders || asking_ > 0 || (!parent.empty() && !in_placeholder))

@@ -98,6 +98,9 @@ class Importer {
   ModulePlace find_in_folders(const std::string& name, const Value& parent);
   /// Empty: it is nowhere.
   Value load(const std::string& name, const Value& parent);
+  /// By the finders that the program put into sys.meta_path: those ahead of Python's own, or those
+  /// behind it. Empty: none has it.
+  Value load_by_finders(const std::string& name, const Value& parent, bool ahead);
   Value load_own(const std::string& name, const LibraryModule* file);
   Value load_place(const std::string& name, ModulePlace place);
   void run_in(const std::string& name, const Ref<Module>& module,

@@ -123,6 +123,10 @@ Value StrIterator::next(Interp& interp) {
   return interp.str(std::string(rest.substr(0, size)));
 }
 
+std::string_view StrIterator::upcoming() const {
+  return text_ ? std::string_view(text_->text()).substr(at_) : std::string_view();
+}
+
 TableIterator::TableIterator(Heap& heap, Value container, DictPart part, bool backward)
     : Iterator(heap), container_(std::move(container)), part_(part), backward_(backward) {
   size_ = table()->size();
@@ -336,6 +340,47 @@ std::vector<Value> Interp::unpack(const Value& iterable) {
     if (out.size() >= options_.limits.sequence) too_long();
     out.push_back(std::move(item));
   }
+}
+
+std::vector<Value> TableIterator::upcoming(Interp& interp) {
+  const std::size_t at = at_;
+  Value container = container_;
+  std::vector<Value> items;
+  for (Value item = next(interp); !item.empty(); item = next(interp)) items.push_back(item);
+  container_ = std::move(container);
+  at_ = at;
+  return items;
+}
+
+Value copied_iterator(Interp& interp, const Value& iterator,
+                      const std::function<Value(const Value&)>& copied) {
+  Object* object = iterator.object();
+  const auto over = [&](Value sequence) -> Value {
+    return make_ref<SequenceIterator>(interp.heap(), std::move(sequence));
+  };
+  const auto copies = [&](const auto& items) {
+    const std::vector<Value> left(items.begin(), items.end());
+    std::vector<Value> out;
+    for (const Value& item : left) out.push_back(copied(item));
+    return out;
+  };
+  if (const auto* range = dynamic_cast<RangeIterator*>(object)) {
+    return make_ref<RangeIterator>(interp.heap(), range->upcoming(), range->step(), range->left());
+  }
+  if (const auto* text = dynamic_cast<StrIterator*>(object)) {
+    return make_ref<StrIterator>(interp.heap(),
+                                 interp.str(std::string(text->upcoming())).ref<Str>());
+  }
+  if (const auto* sequence = dynamic_cast<SequenceIterator*>(object)) {
+    if (sequence->type_name() == "list_iterator")
+      return over(interp.list(copies(sequence->upcoming())));
+    if (sequence->type_name() == "tuple_iterator")
+      return over(interp.tuple(copies(sequence->upcoming())));
+    return {};
+  }
+  if (auto* table = dynamic_cast<TableIterator*>(object))
+    return over(interp.list(copies(table->upcoming(interp))));
+  return {};
 }
 
 }  // namespace tidemark::lang

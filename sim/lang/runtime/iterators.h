@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +33,11 @@ class SequenceIterator final : public Iterator {
   bool backward_;
 };
 
+/// A new iterator with what is left of one, which stays where it is: what copy, deepcopy and pickle
+/// make, as CPython's __reduce__ says. `copied` gives each item's copy. Empty: it cannot be copied.
+Value copied_iterator(Interp& interp, const Value& iterator,
+                      const std::function<Value(const Value& item)>& copied);
+
 class RangeIterator final : public Iterator {
  public:
   RangeIterator(Heap& heap, std::int64_t start, std::int64_t step, std::int64_t count)
@@ -60,6 +66,8 @@ class StrIterator final : public Iterator {
   StrIterator(Heap& heap, Ref<Str> text) : Iterator(heap), text_(std::move(text)) {}
   Value next(Interp& interp) override;
   [[nodiscard]] std::string_view type_name() const override { return "str_iterator"; }
+  /// The characters that are left.
+  [[nodiscard]] std::string_view upcoming() const;
 
  private:
   Ref<Str> text_;
@@ -77,6 +85,8 @@ class TableIterator final : public Iterator {
   ~TableIterator() override { clear(); }
   Value next(Interp& interp) override;
   [[nodiscard]] std::string_view type_name() const override;
+  /// What is left. Errors: as next().
+  std::vector<Value> upcoming(Interp& interp);
   void traverse(Visitor& visitor) const override;
   void clear() override {
     heap().drop(std::move(container_));

@@ -96,6 +96,7 @@ Ref<ClassObject> Interp::make_named_tuple_class(std::string_view name, std::stri
     return construct(in, *own, rest);
   });
   make.as<Builtin>()->binds_self = false;
+  make.as<Builtin>()->owner = type;
   type->attrs.set(known(name::kNew), make);
   const Value from_items =
       function("_make(cls, iterable, /)", [](Interp& in, Arguments& args) -> Value {

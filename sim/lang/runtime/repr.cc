@@ -332,7 +332,12 @@ Value Interp::deep_copy(const Value& value, DeepCopies& copies) {
       if (copies.find(keep) == nullptr) copies.add(keep, copy);
       return copy;
     }
-    case Kind::kIterator:
+    case Kind::kIterator: {
+      Value copy =
+          copied_iterator(*this, keep, [&](const Value& item) { return deep_copy(item, copies); });
+      if (!copy.empty()) return copy;
+      [[fallthrough]];
+    }
     case Kind::kModule:
       type_error(fmt::format("cannot copy '{}' object", type_name(value)));
     default:

@@ -324,6 +324,7 @@ struct TryStmt : Stmt {
   Seq<Stmt*> otherwise;
   Seq<Stmt*> finally;
   bool takes_import_errors;  // a handler is for ImportError, or for what it derives from
+  bool by_group;             // the handlers are `except*`
 };
 struct RaiseStmt : Stmt {
   Expr* exception;  // null: again the one being handled

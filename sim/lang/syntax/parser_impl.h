@@ -133,6 +133,7 @@ class Parser {
   Pattern* sequence_pattern(Tok end);
   Pattern* make_sequence(const std::vector<Pattern*>& items, Place place);
   Expr* pattern_value();
+  Expr* pattern_number();
   void check_names(const Pattern* pattern, std::vector<Name>& bound);
   void check_reachable(const std::vector<MatchCase>& cases);
 

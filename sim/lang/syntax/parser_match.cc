@@ -140,13 +140,28 @@ Expr* Parser::pattern_value() {
     }
     case Tok::kInt:
     case Tok::kFloat:
-      return number();
     case Tok::kMinus:
-      if (next_kind() == Tok::kInt || next_kind() == Tok::kFloat) return factor();
-      [[fallthrough]];
+      return pattern_number();
     default:
       fail(current().at, fmt::format("expected a pattern, found {}", found()));
   }
+}
+
+// A number, with a sign or not; or a complex one: its real part, '+' or '-', its imaginary part.
+Expr* Parser::pattern_number() {
+  const auto is_number = [](Tok tok) { return tok == Tok::kInt || tok == Tok::kFloat; };
+  if (kind() == Tok::kMinus && !is_number(next_kind()))
+    fail(current().at, fmt::format("expected a pattern, found {}", found()));
+  Expr* value = kind() == Tok::kMinus ? factor() : number();
+  if (kind() != Tok::kPlus && kind() != Tok::kMinus) return value;
+  const BinaryOp op = take().kind == Tok::kPlus ? BinaryOp::kAdd : BinaryOp::kSub;
+  const Place at = current().at;
+  const std::string_view digits = is_number(kind()) ? text(at) : std::string_view();
+  if (!digits.ends_with('j') && !digits.ends_with('J'))
+    fail(at, "an imaginary number is required in a complex literal");
+  Expr* imaginary = number();
+  return make(
+      BinaryExpr{{ExprKind::kBinary, {value->place.begin, last_end()}}, op, value, imaginary});
 }
 
 Pattern* Parser::name_pattern() {

@@ -477,9 +477,15 @@ Stmt* Parser::try_statement() {
   const Token word = take();
   const Seq<Stmt*> body = block("after 'try'");
   std::vector<Handler> handlers;
+  bool by_group = false;
   while (kind() == Tok::kExcept) {
     const std::uint32_t begin = take().at.begin;
-    if (kind() == Tok::kStar) fail(current().at, "'except*' is not supported in model code");
+    const Place at = current().at;
+    const bool has_star = accept(Tok::kStar);
+    if (!handlers.empty() && has_star != by_group)
+      fail(at, "cannot have both 'except' and 'except*' on the same 'try'");
+    if (has_star && kind() == Tok::kColon) fail(at, "expected one or more exception types");
+    by_group = has_star;
     Handler handler{};
     if (kind() != Tok::kColon) {
       handler.type = expression();
@@ -508,7 +514,8 @@ Stmt* Parser::try_statement() {
                       seq(handlers),
                       otherwise,
                       finally,
-                      takes_import_errors});
+                      takes_import_errors,
+                      by_group});
 }
 
 // Whether the parenthesis at hand holds `with` items rather than one expression: whether ':'

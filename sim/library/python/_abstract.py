@@ -237,7 +237,19 @@ _none_of_them = (
 
 class Generic:
     def __class_getitem__(cls, item):
-        return cls
+        return _GenericOf(item) if cls is Generic else cls
+
+
+class _GenericOf:
+    """Generic[T] among the bases of a class: it gives way to one that derives from Generic itself"""
+
+    def __init__(self, item):
+        self.__origin__, self.__args__ = Generic, item if isinstance(item, tuple) else (item,)
+        self.__parameters__ = self.__args__
+
+    def __mro_entries__(self, bases):
+        derived = any([isinstance(each, type) and each is not Generic and issubclass(each, Generic) for each in bases])
+        return () if derived else (Generic,)
 
 
 class Protocol(metaclass=ProtocolType):

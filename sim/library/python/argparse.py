@@ -119,9 +119,12 @@ class _Subparsers:
     def __init__(self, parser, dest):
         self._parser, self._dest, self._parsers = parser, dest, {}
 
-    def add_parser(self, name, **options):
-        self._parsers[name] = ArgumentParser()
-        return self._parsers[name]
+    def add_parser(self, name, *, aliases=(), **options):
+        own = {k: v for k, v in options.items() if k not in ("help", "deprecated")}
+        made = ArgumentParser(**own)
+        for each in (name, *aliases):
+            self._parsers[each] = made
+        return made
 
 
 class ArgumentParser(_Group):
@@ -132,6 +135,11 @@ class ArgumentParser(_Group):
         self._values = {}
         self._arguments = []
         self._subparsers = None
+        self._file_prefixes = kwargs.get("fromfile_prefix_chars") or ""
+        self._default = kwargs.get("argument_default", _NOT_GIVEN)
+        for parent in kwargs.get("parents") or ():
+            self._arguments.extend(parent._arguments)
+            self._values.update(parent._values)
         self.prog, self.description, self.epilog = kwargs.get("prog"), kwargs.get("description"), kwargs.get("epilog")
 
     def add_argument(
@@ -154,6 +162,8 @@ class ArgumentParser(_Group):
         name = dest or (long[0] if long else flags[0]).lstrip("-").replace("-", "_")
         # Of several with one name the first gives the default, and what set_defaults() said holds for all.
         is_default = name not in self._values
+        if default is _NOT_GIVEN and self._default is not None:
+            default = self._default
         if default is _NOT_GIVEN:
             default = None
         else:
@@ -206,7 +216,24 @@ class ArgumentParser(_Group):
     def format_help(self):
         return ""
 
+    def _from_files(self, words):
+        """a word that begins with one of fromfile_prefix_chars stands for the lines of a file"""
+        read = []
+        for word in words:
+            if word and word[0] in self._file_prefixes:
+                with open(word[1:]) as file:
+                    lines = [each for line in file.read().splitlines() for each in self.convert_arg_line_to_args(line)]
+                read.extend(self._from_files(lines))
+            else:
+                read.append(word)
+        return read
+
+    def convert_arg_line_to_args(self, arg_line):
+        return [arg_line]
+
     def _parse(self, words, known):
+        if self._file_prefixes:
+            words = self._from_files(words)
         values, given, extra = dict(self._values), [], []
         places = [a for a in self._arguments if not a.flags[0].startswith("-")]
         at = 0

@@ -1,4 +1,5 @@
 import _tidemark
+from types import new_class
 
 
 class FrozenInstanceError(AttributeError):
@@ -400,7 +401,7 @@ def make_dataclass(cls_name, fields, *, bases=(), namespace=None, **options):
         annotations[name] = kind
         if not isinstance(each, str) and len(each) == 3:
             names[name] = each[2]
-    return dataclass(type(cls_name, bases, names), **options)
+    return dataclass(new_class(cls_name, bases, {}, lambda own: own.update(names)), **options)
 
 
 def replace(obj, /, **changes):

@@ -1,4 +1,5 @@
 import _tidemark
+from importlib._machinery import PathFinder as _PathFinder
 
 argv = _tidemark.arguments() or ["train.py"]
 version_info = _tidemark.named_tuple("sys.version_info", ["major", "minor", "micro", "releaselevel", "serial"])(
@@ -130,7 +131,7 @@ settrace = setprofile = setswitchinterval = addaudithook = lambda *args: None
 excepthook = displayhook = __excepthook__ = __displayhook__ = unraisablehook = __unraisablehook__ = lambda *args: None
 
 
-meta_path, path_hooks, path_importer_cache = [], [], {}
+meta_path, path_hooks, path_importer_cache = [_PathFinder], [], {}
 builtin_module_names = ("sys", "builtins", "math", "time")
 stdlib_module_names = frozenset()
 

@@ -47,7 +47,13 @@ class local:
 
 
 class _Main:
-    name, ident, daemon = "MainThread", 1, False
+    name, ident, native_id, daemon = "MainThread", 1, 1, False
+
+    def is_alive(self):
+        return True
+
+    def getName(self):
+        return self.name
 
 
 def current_thread():

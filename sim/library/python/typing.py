@@ -308,7 +308,7 @@ TYPE_CHECKING = False
 
 
 class TypeVar:
-    """stands for a type; so do ParamSpec, TypeVarTuple and ForwardRef"""
+    """stands for a type; so do ParamSpec and TypeVarTuple"""
 
     def __init__(self, name, *constraints, bound=None, covariant=False, contravariant=False, **options):
         self.__name__, self.__constraints__, self.__bound__ = name, constraints, bound
@@ -353,13 +353,39 @@ class TypeVarTuple(TypeVar):
     pass
 
 
-class ForwardRef(TypeVar):
-    @property
-    def __forward_arg__(self):
-        return self.__name__
+class ForwardRef:
+    """a type that is given by a text"""
+
+    __slots__ = (
+        "__forward_arg__", "__forward_code__", "__forward_evaluated__", "__forward_value__", "__forward_is_argument__",
+        "__forward_is_class__", "__forward_module__",
+    )
+
+    def __init__(self, arg, is_argument=True, module=None, *, is_class=False):
+        if not isinstance(arg, str):
+            raise TypeError(f"Forward reference must be a string -- got {arg!r}")
+        self.__forward_arg__, self.__forward_module__ = arg, module
+        self.__forward_code__, self.__forward_evaluated__, self.__forward_value__ = None, False, None
+        self.__forward_is_argument__, self.__forward_is_class__ = is_argument, is_class
+
+    def __eq__(self, other):
+        if not isinstance(other, ForwardRef):
+            return NotImplemented
+        named = self.__forward_arg__ == other.__forward_arg__
+        return named and self.__forward_module__ == other.__forward_module__
+
+    def __hash__(self):
+        return hash((self.__forward_arg__, self.__forward_module__))
+
+    def __or__(self, other):
+        return _union((self, other))
+
+    def __ror__(self, other):
+        return _union((other, self))
 
     def __repr__(self):
-        return f"ForwardRef({self.__name__!r})"
+        told = "" if self.__forward_module__ is None else f", module={self.__forward_module__!r}"
+        return f"ForwardRef({self.__forward_arg__!r}{told})"
 
 
 def NewType(name, tp):

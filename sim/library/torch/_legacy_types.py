@@ -18,8 +18,12 @@ def _typed_tensor(dtype, device, args):
     return torch.empty(*args, dtype=dtype, device=device)
 
 
+class _of_default_type:
+    device = "cpu"  # what set_default_tensor_type() says
+
+
 def _legacy_tensor(*args, device=None):
-    return _typed_tensor(torch.get_default_dtype(), device, args)
+    return _typed_tensor(torch.get_default_dtype(), _of_default_type.device if device is None else device, args)
 
 
 class _TensorType:
@@ -59,8 +63,8 @@ _tensor_types = [_TensorType(f"torch.{place}{kind}Tensor", dtype, device)
 def set_default_tensor_type(t):
     for kind in _tensor_types:
         if t is kind or t == kind.name:
-            if kind.device != "cpu":
-                _C.refuse("a default type of tensors on the GPU is not modelled", "give device= where tensors are made")
             torch.set_default_dtype(kind.dtype)
+            _C.set_default_device(kind.device)
+            _of_default_type.device = kind.device
             return
     raise TypeError(f"invalid type object: {t}")

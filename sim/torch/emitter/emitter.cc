@@ -191,6 +191,7 @@ void Emitter::flush() {
   const Outcome outcome = sink_.execute(chunk_);
   const bool at_end = outcome.failed_at && *outcome.failed_at + 1 == chunk_.size();
   chunk_.clear();
+  if (end_ns_ > 0 && sink_.host_time_ns() >= end_ns_) is_over_ = true;
   if (!outcome.failed_at) return;
   ++refused_;
   TIDEMARK_CHECK(at_end, "a request in the middle of a chunk failed");

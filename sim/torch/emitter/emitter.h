@@ -206,6 +206,10 @@ class Emitter final : public ops::Memory,
   /// From here on nothing is emitted: what the code still holds stays allocated at the end of the
   /// run.
   void stop() { stopped_ = true; }
+  /// The moment of simulated time at which the program is to end; 0: it has none.
+  void set_end(std::int64_t host_ns) { end_ns_ = host_ns; }
+  /// That moment has come.
+  [[nodiscard]] bool is_over() const { return is_over_; }
   /// A module path as a number for ops::Context::module_label.
   std::uint32_t module_label(std::string_view path) { return program_.labels.intern(path); }
 
@@ -279,6 +283,8 @@ class Emitter final : public ops::Memory,
   bool label_known_ = true;
   bool is_initialized_ = false;
   bool stopped_ = false;
+  bool is_over_ = false;
+  std::int64_t end_ns_ = 0;
 };
 
 }  // namespace tidemark::torch

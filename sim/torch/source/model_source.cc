@@ -173,13 +173,13 @@ void end_alike(lang::Alike& alike, const lang::Notes& notes,
   alike.end();
 }
 
-/// The steps after which the program is to end (--steps); 0: it runs to its own end.
-std::uint32_t steps_asked(const ModelProgram& program) {
-  std::uint32_t steps = 0;
+/// A whole number of the program's environment; 0: it is not there.
+std::int64_t number_asked(const ModelProgram& program, std::string_view variable) {
+  std::int64_t number = 0;
   for (const auto& [name, value] : program.environment) {
-    if (name == "TIDEMARK_STEPS") std::from_chars(value.data(), value.data() + value.size(), steps);
+    if (name == variable) std::from_chars(value.data(), value.data() + value.size(), number);
   }
-  return steps;
+  return number;
 }
 
 /// Ends the program when its optimizers have made so many steps: what it holds then stays, as at
@@ -198,6 +198,18 @@ void end_after(std::uint32_t steps, Session& session, lang::Notes& notes) {
   };
   module.as<lang::Module>()->set(interp.intern("end_step"),
                                  interp.function("end_step()", end_step));
+}
+
+/// Ends the program at a moment of simulated time, by the host's clock, likewise.
+void end_at(std::int64_t host_ns, Session& session, lang::Notes& notes) {
+  session.emitter.set_end(host_ns);
+  session.at_end_of_time = [host_ns, &session, &notes] {
+    const std::uint64_t steps = session.emitter.amounts().steps;
+    notes.add(lang::users_place(session.interp),
+              fmt::format("the program is ended at {:g} s of simulated time, as --until asks: what "
+                          "follows is cut; {} step{} of an optimizer had ended",
+                          static_cast<double>(host_ns) / 1e9, steps, steps == 1 ? "" : "s"));
+  };
 }
 
 /// Leaves a world as it is until the process ends.
@@ -254,12 +266,16 @@ void ModelSource::run(Program& program, Sink& sink) {
     session.compile = model_.compile;
     session.decisions = decisions ? &*decisions : nullptr;
     watch_counts(session);
-    const std::uint32_t steps = steps_asked(model_);
+    // Where it is to end: after so many steps (--steps), or at a moment (--until).
+    const auto steps = static_cast<std::uint32_t>(number_asked(model_, "TIDEMARK_STEPS"));
+    const std::int64_t until_ns = number_asked(model_, "TIDEMARK_UNTIL_NS");
     if (steps > 0) end_after(steps, session, notes_);
+    if (until_ns > 0) end_at(until_ns, session, notes_);
     std::optional<ModelWatch> watch;
     if (model_.watched != nullptr) session.watch = &watch.emplace(session, *model_.watched);
     Repetition repetition(session, printed);
-    if (model_.leave_out_repeats && steps == 0) interp.set_loop_watcher(&repetition);
+    if (model_.leave_out_repeats && steps == 0 && until_ns == 0)
+      interp.set_loop_watcher(&repetition);
     try {
       run_code(model_, session, emitter);
     } catch (const lang::UncaughtException& e) {

@@ -361,6 +361,16 @@ ops::Device Session::device_from(const Value& given) {
   return ops::Device{static_cast<std::int8_t>(index)};
 }
 
+void Session::end_program() {
+  // A handler of the program's own may catch the exit: it changes nothing any more.
+  if (!at_end_of_time) return;
+  const std::function<void()> tell = std::exchange(at_end_of_time, nullptr);
+  tell();
+  emitter.flush();
+  emitter.stop();
+  interp.raise(*interp.classes().system_exit, "");
+}
+
 void Session::raise_op_error(const ops::OpError& error) {
   lang::ClassObject& type = dynamic_cast<const ops::IndexError*>(&error) != nullptr
                                 ? *interp.classes().index_error

@@ -153,6 +153,8 @@ class Session {
   /// of the program with a message.
   template <class F>
   auto guarded(F&& body) {
+    if (emitter.is_over()) [[unlikely]]
+      end_program();
     try {
       return body();
     } catch (const ops::NotModelled& e) {
@@ -164,6 +166,9 @@ class Session {
     }
   }
   [[noreturn]] void raise_op_error(const ops::OpError& error);
+  /// The time is up at which the program is to end: what it holds stays, as at its own end.
+  void end_program();
+  std::function<void()> at_end_of_time;  ///< tells of it; null: no end is set
 
   std::unordered_map<std::uint8_t, lang::Value> dtypes;  ///< by ScalarType
   std::unordered_map<std::uint8_t, lang::Value> formats;

@@ -16,8 +16,14 @@ def append(x, values, axis=None):
     return concatenate([x, values] if axis is not None else [ravel(x), ravel(values)], 0 if axis is None else axis)
 
 
-def stack(arrays, axis=0):
-    return _a.made(torch.stack(_together(arrays), axis))
+def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
+    made = _a.made(torch.stack(_together(arrays), axis))
+    if dtype is not None:
+        made = made.astype(dtype)
+    if out is None:
+        return made
+    out[...] = made
+    return out
 
 
 def vstack(arrays):

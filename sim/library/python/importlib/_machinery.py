@@ -41,6 +41,49 @@ class ModuleSpec:
         return f"ModuleSpec({', '.join(parts)})"
 
 
+class PathFinder:
+    """stands for Python's own finders: what lies in sys.meta_path before it is asked first"""
+
+    @classmethod
+    def find_spec(cls, fullname, path=None, target=None):
+        from importlib.util import find_spec
+
+        return find_spec(fullname)
+
+
+def load_by_finders(name, path, finders, ahead):
+    own = finders.index(PathFinder) if PathFinder in finders else len(finders)
+    for finder in finders[:own] if ahead else finders[own + 1:]:
+        find = getattr(finder, "find_spec", None)
+        spec = None if find is None else find(name, path, None)
+        if spec is not None:
+            return _load(spec)
+    return None
+
+
+def _load(spec):
+    from importlib.util import module_from_spec
+
+    create = getattr(spec.loader, "create_module", None)
+    if not hasattr(spec.loader, "exec_module"):
+        return spec.loader.load_module(spec.name)
+    module = None if create is None else create(spec)
+    if module is None:
+        module = module_from_spec(spec)
+    else:
+        module.__spec__, module.__loader__, module.__package__ = spec, spec.loader, spec.parent
+        if spec.submodule_search_locations is not None:
+            module.__path__ = spec.submodule_search_locations
+    modules = _tidemark.modules()
+    modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        modules.pop(spec.name, None)
+        raise
+    return modules[spec.name]
+
+
 def make(name, origin, is_package, folders):
     loader = SourceFileLoader(name, origin) if origin is not None else None
     spec = ModuleSpec(name, loader, origin=origin, is_package=is_package)

@@ -1,5 +1,5 @@
 import _tidemark
-from importlib._machinery import ModuleSpec, SourceFileLoader
+from importlib._machinery import ModuleSpec, PathFinder, SourceFileLoader
 
 SOURCE_SUFFIXES = [".py"]
 BYTECODE_SUFFIXES = [".pyc"]
@@ -20,14 +20,6 @@ class FileFinder:
                 path = self.path + "/" + entry
                 return ModuleSpec(fullname, ExtensionFileLoader(fullname, path), origin=path)
         return None
-
-
-class PathFinder:
-    @classmethod
-    def find_spec(cls, fullname, path=None, target=None):
-        from importlib.util import find_spec
-
-        return find_spec(fullname)
 
 
 def all_suffixes():

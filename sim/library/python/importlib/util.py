@@ -33,6 +33,13 @@ def spec_from_file_location(name, location=None, *, loader=None, submodule_searc
     return spec
 
 
+def spec_from_loader(name, loader, *, origin=None, is_package=None):
+    if is_package is None:
+        asked = getattr(loader, "is_package", None)
+        is_package = bool(asked is not None and asked(name))
+    return ModuleSpec(name, loader, origin=origin, is_package=is_package)
+
+
 def module_from_spec(spec):
     module = ModuleType(spec.name)
     module.__spec__, module.__loader__, module.__package__ = spec, spec.loader, spec.parent

@@ -2,6 +2,7 @@ import re
 
 _SPECIAL = re.compile(r'[\x00-\x1f\\"]')
 _NOT_ASCII = re.compile(r'([\\"]|[^\ -~])')
+_NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}  # by their texts: a number may not be known
 _SHORT = {"\\": "\\\\", '"': '\\"', "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -68,11 +69,8 @@ class JSONEncoder:
 def _number(encoder, o):
     if isinstance(o, int):
         return repr(int(o))
-    if o != o:
-        text = "NaN"
-    elif o in (float("inf"), -float("inf")):
-        text = "Infinity" if o > 0 else "-Infinity"
-    else:
+    text = _NOT_FINITE.get(repr(float(o)))
+    if text is None:
         return repr(float(o))
     if not encoder.allow_nan:
         raise ValueError("Out of range float values are not JSON compliant")

@@ -264,6 +264,7 @@ def disable(level=50):
 
 
 captureWarnings = setLoggerClass = shutdown = disable
+_handlerList = []  # weak references to handlers: there is nothing to flush
 
 
 def addLevelName(level, levelName):

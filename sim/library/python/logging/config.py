@@ -4,13 +4,26 @@ import logging
 DEFAULT_LOGGING_CONFIG_PORT = 9030
 
 
+class BaseConfigurator:
+    def __init__(self, config):
+        self.config = config
+
+
+class DictConfigurator(BaseConfigurator):
+    def configure(self):
+        loggers = dict(self.config.get("loggers", {}))
+        if "root" in self.config:
+            loggers[""] = self.config["root"]
+        for name, said in loggers.items():
+            if "level" in said:
+                logging.getLogger(name or None).setLevel(said["level"])
+
+
+dictConfigClass = DictConfigurator
+
+
 def dictConfig(config):
-    loggers = dict(config.get("loggers", {}))
-    if "root" in config:
-        loggers[""] = config["root"]
-    for name, said in loggers.items():
-        if "level" in said:
-            logging.getLogger(name or None).setLevel(said["level"])
+    dictConfigClass(config).configure()
 
 
 def fileConfig(fname, defaults=None, disable_existing_loggers=True, encoding=None):

@@ -47,7 +47,7 @@ def active_children():
 
 
 class _Main:
-    name, daemon, pid, exitcode = "MainProcess", False, os.getpid(), None
+    name, daemon, pid, ident, exitcode = "MainProcess", False, os.getpid(), os.getpid(), None
 
 
 _main = _Main()

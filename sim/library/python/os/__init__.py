@@ -89,6 +89,7 @@ class _Environ(MutableMapping):
 
 environ = _Environ()
 sep, linesep, name, devnull, curdir, extsep, pathsep = "/", "\n", "posix", "/dev/null", ".", ".", ":"
+pardir, altsep, defpath = "..", None, "/bin:/usr/bin"
 unlink, replace = remove, rename
 PathLike = object
 error = OSError

@@ -72,7 +72,14 @@ def expanduser(path):
 
 
 def expandvars(path):
-    return _text(path)
+    """$NAME and ${NAME}; one that is not set stays"""
+    import os
+    import re
+
+    text = _text(path)
+    if "$" not in text:
+        return text
+    return re.sub(r"\$(\w+|\{[^}]*\})", lambda found: os.environ.get(found[1].strip("{}"), found[0]), text)
 
 
 def getsize(filename):

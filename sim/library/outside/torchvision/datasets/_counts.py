@@ -1,3 +1,4 @@
+import _files
 import _tidemark
 import numpy as np
 import torch
@@ -10,6 +11,7 @@ from torchvision.datasets.vision import VisionDataset
 class PictureSet(VisionDataset):
     def __init__(self, root, transform, target_transform):
         super().__init__(root, transform=transform, target_transform=target_transform)
+        _files.make_folder(self.root)  # where the files are, whoever put them there
         name = type(self).__name__
         _tidemark.note(f"{name}'s files are not read: its counts and shapes are known, its values are not")
 
