@@ -37,6 +37,30 @@ class HubData(unittest.TestCase):
                                            "2500 127600\n(32, 32)\n")
         self.assertTrue(any("is not downloaded" in json.dumps(note) for note in found["notes"]), found["notes"])
 
+    def test_files_of_the_disk_give_their_rows(self):
+        found = self.ran(
+            "from datasets import load_dataset, concatenate_datasets, interleave_datasets\n"
+            "from datasets.distributed import split_dataset_by_node\n"
+            "from datasets.features import ClassLabel\n"
+            "from datasets.utils.logging import set_verbosity_error\n"
+            "set_verbosity_error()\n"
+            "open('a.csv', 'w').write('text,label,share\\nhello,1,0.5\\nworld,0,2\\n')\n"
+            "open('a.jsonl', 'w').write('{\"n\": 1}\\n{\"n\": 2}\\n{\"n\": 3}\\n')\n"
+            "open('a.txt', 'w').write('one\\ntwo\\n')\n"
+            "a = load_dataset('csv', data_files='a.csv', split='train')\n"
+            "print(a.column_names, a[0], a[1])\n"
+            "b = load_dataset('json', data_files={'train': 'a.jsonl', 'test': 'a.jsonl'})\n"
+            "t = load_dataset('text', data_files=['a.txt', 'a.txt'])['train']\n"
+            "print({k: len(v) for k, v in b.items()}, t['text'][:])\n"
+            "few, many = b['train'].select([2]), b['test'].map(lambda row: {'n': 10 * row['n']})\n"
+            "print(concatenate_datasets([few, many])['n'][:], interleave_datasets([few, many])['n'][:])\n"
+            "print(interleave_datasets([few, many], stopping_strategy='all_exhausted')['n'][:])\n"
+            "print([split_dataset_by_node(many, rank=r, world_size=2)['n'][:] for r in range(2)])\n")
+        self.assertEqual(found["printed"], "['text', 'label', 'share'] {'text': 'hello', 'label': 1, 'share': 0.5} "
+                                           "{'text': 'world', 'label': 0, 'share': 2.0}\n"
+                                           "{'train': 3, 'test': 3} ['one', 'two', 'one', 'two']\n"
+                                           "[3, 10, 20, 30] [3, 10]\n[3, 10, 3, 20, 3, 30]\n[[10, 20], [30]]\n")
+
     def test_map_takes_rows_one_by_one_and_in_batches(self):
         text = ("from datasets import Dataset, load_dataset\n"
                 "d = load_dataset('imdb', split='test').map(lambda b: {'n': [len(t.split()) for t in b['text']]}, batched=True, remove_columns=['text'])\n"

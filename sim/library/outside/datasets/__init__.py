@@ -102,6 +102,21 @@ class _Given(Dataset):
         return out
 
 
+class _Joined(Dataset):
+    """rows of several data sets: of each, which one and where in it"""
+
+    def __init__(self, rows):
+        super().__init__(len(rows), None)
+        self._rows = rows
+
+    def _one(self, place):
+        part, at = self._rows[place]
+        out = dict(part._one(at))
+        for change in self._changes:
+            out = change(out, place)
+        return out
+
+
 class DatasetDict(_declared.Splits):
     pass
 
@@ -114,6 +129,11 @@ def load_dataset(path, name=None, split=None, **options):
     declared = _declared.of("datasets.load_dataset")
     if declared is not None:
         return _declared.called("datasets.load_dataset", (path, name), {"split": split})
+    if path in ("csv", "json", "text"):
+        from datasets._files import rows_of
+
+        sets = {each: _Given(rows) for each, rows in rows_of(path, **options).items()}
+        return DatasetDict(sets) if split is None else _part_of(sets, str(split))
     from _known_hub.data import found
 
     known = found(path, name)
@@ -148,8 +168,27 @@ def _part_of(sets, split):
 
 
 def concatenate_datasets(dsets, **options):
-    first = dsets[0]
-    return first._with([place for each in dsets for place in each._places])
+    return _joined(dsets, [(each, place) for each in dsets for place in each._places])
+
+
+def _joined(dsets, rows):
+    out = _Joined(rows)
+    out._classes = dsets[0]._classes
+    return out
+
+
+def interleave_datasets(
+    datasets, probabilities=None, seed=None, info=None, split=None, stopping_strategy="first_exhausted"
+):
+    """One row of each in turn, until the shortest has none left, or the longest, where the others begin anew."""
+    if probabilities is not None:
+        _tidemark.refuse("interleave_datasets(probabilities=...) is not modelled", "leave them out")
+    if stopping_strategy not in ("first_exhausted", "all_exhausted"):
+        raise ValueError(f"{stopping_strategy} is not supported. Please enter a valid stopping_strategy.")
+    lengths = [len(each) for each in datasets]
+    turns = min(lengths) if stopping_strategy == "first_exhausted" else max(lengths)
+    rows = [(each, each._places[turn % len(each)]) for turn in range(turns) for each in datasets]
+    return _joined(datasets, rows)
 
 
 def load_from_disk(path, **options):

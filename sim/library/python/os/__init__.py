@@ -1,4 +1,5 @@
 import _tidemark
+import abc as _abc
 import os.path as path
 import sys
 from _abstract import MutableMapping
@@ -91,7 +92,24 @@ environ = _Environ()
 sep, linesep, name, devnull, curdir, extsep, pathsep = "/", "\n", "posix", "/dev/null", ".", ".", ":"
 pardir, altsep, defpath = "..", None, "/bin:/usr/bin"
 unlink, replace = remove, rename
-PathLike = object
+
+
+class PathLike(_abc.ABC):
+    """Whatever has __fspath__."""
+
+    @_abc.abstractmethod
+    def __fspath__(self):
+        raise NotImplementedError
+
+    @classmethod
+    def __subclasshook__(cls, subclass):
+        return hasattr(subclass, "__fspath__") if cls is PathLike else NotImplemented
+
+    @classmethod
+    def __class_getitem__(cls, item):
+        return cls
+
+
 error = OSError
 
 

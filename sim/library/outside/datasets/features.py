@@ -1,0 +1,2 @@
+"""The types of columns."""
+from datasets import ClassLabel

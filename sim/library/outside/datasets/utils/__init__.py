@@ -1,0 +1,1 @@
+"""What datasets says and shows: nothing of it is on the device."""
