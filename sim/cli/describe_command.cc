@@ -84,9 +84,11 @@ class DescribeCommand final : public Command {
     model.arguments = args.values("args");
     model.inputs = args.values("input");
     if (args.has("device")) model.device = args.value("device");
-    return parse_scenario(scenario_of_model(model),
-                          std::filesystem::path(path).parent_path().string(),
-                          scenario_overrides(args));
+    Scenario scenario =
+        parse_scenario(scenario_of_model(model), std::filesystem::path(path).parent_path().string(),
+                       parse_overrides(args.values("set")));
+    if (args.has("packages")) scenario.packages = given_packages(args);
+    return scenario;
   }
 };
 

@@ -85,7 +85,7 @@ class ValidateCommand final : public Command {
          {"alloc-conf", "CONF", "of request traces: PYTORCH_ALLOC_CONF", ""},
          {"all", "", "all that this box can tell, of the SCENARIOs or those of Tidemark", ""},
          {"report", "FILE", "with --all: where the tables go, Markdown or .json", ""},
-         {"minutes", "N", "with --all: begin nothing after them; the same command goes on", "55"},
+         {"minutes", "N", "with --all: begin nothing after them", "55"},
          {"save", "FOLDER", "with --against torch or cuda: keep what was measured", ""},
          {"context", "N", "events shown before and after the first difference", "4"},
          {"format", "text|json|html", "how to print", "text"}},

@@ -256,7 +256,7 @@ void each_member(const WithStmt& s, const Visit& visit) {
 template <class Visit>
 void each_member(const TryStmt& s, const Visit& visit) {
   each_member(static_cast<const Stmt&>(s), visit);
-  visit(s.body, s.handlers, s.otherwise, s.finally, s.takes_import_errors);
+  visit(s.body, s.handlers, s.otherwise, s.finally, s.takes_import_errors, s.by_group);
 }
 template <class Visit>
 void each_member(const RaiseStmt& s, const Visit& visit) {

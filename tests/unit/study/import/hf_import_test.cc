@@ -70,8 +70,8 @@ TEST_CASE("what an import cannot take is refused with its place") {
         std::string::npos);
   CHECK(problems_of(R"({"model_type": "mamba"})")
             .find("config.json:1:16: error: model_type: the family 'mamba' is not known; known are "
-                  "gpt2, llama, mistral, qwen2, bert, vit; any other model runs from its own "
-                  "code") != std::string::npos);
+                  "gpt2, llama, mistral, qwen2, bert, vit; with transformers' sources "
+                  "(--packages) every one is") != std::string::npos);
   CHECK(problems_of(R"({"model_type": "bert", "architectures": ["BertForPreTraining"]})")
             .find("architectures: the class 'BertForPreTraining' is not modelled; --class takes "
                   "BertForMaskedLM, BertModel") != std::string::npos);
