@@ -47,12 +47,10 @@ bool Allocator::execute_other(const Instruction& instruction, DeviceMemory& devi
   return true;
 }
 
-void Allocator::finish_samples() {
-  if (history_ == nullptr || !history_->sampling) return;
+void Allocator::add_samples() {
   // A sample shows its event's whole effect, so it is taken when the next event or the end comes.
   // That is mostly one.
   const std::size_t events = history_->events.size();
-  if (history_->samples.size() == events) return;
   const MemorySample now = sample();
   do history_->samples.push_back(now);
   while (history_->samples.size() < events);

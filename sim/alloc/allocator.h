@@ -106,7 +106,11 @@ class Allocator {
   void set_history(History* history) { history_ = history; }
   void set_instruction(std::uint32_t instruction) { instruction_ = instruction; }
   /// Makes history's samples as many as its events.
-  void finish_samples();
+  void finish_samples() {
+    if (history_ != nullptr && history_->sampling &&
+        history_->samples.size() != history_->events.size())
+      add_samples();
+  }
 
  protected:
   Allocator() = default;
@@ -116,7 +120,7 @@ class Allocator {
   /// refused_. Requires: neither kAlloc nor kFree.
   bool execute_other(const Instruction& instruction, DeviceMemory& device, EventClock& clock);
   void append(const Event& event) {
-    if (history_->sampling) finish_samples();
+    finish_samples();
     history_->events.push_back(event);
   }
 
@@ -124,6 +128,9 @@ class Allocator {
   OutOfMemory failure_;
   std::uint32_t instruction_ = 0;
   bool refused_ = false;
+
+ private:
+  void add_samples();
 };
 
 /// The text of torch.OutOfMemoryError, word for word. Source: docs/rules/allocator.md#14.2.
