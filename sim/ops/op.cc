@@ -51,6 +51,7 @@ void Op::begin(std::string_view name, std::string_view node_name,
     if (!t->defined()) continue;
     check_takes_conjugates(name, *t);
     check_takes_sparse(name, *t);
+    check_is_there(name, *t);
     reads.push_back(t);
     work_.reads(*t);
     wants = wants || t->requires_grad();
@@ -59,6 +60,7 @@ void Op::begin(std::string_view name, std::string_view node_name,
     if (!t->defined()) continue;
     check_takes_conjugates(name, *t);
     check_takes_sparse(name, *t);
+    check_is_there(name, *t);
     reads.push_back(t);
     work_.reads(*t);
   }

@@ -100,7 +100,8 @@ void Lowering::lower(NodeId id) {
     case NodeKind::kFill:
       return fill(id);
     case NodeKind::kReduction:
-      return name == "var_mean" ? moments(id) : reduce(id);
+      if (name == "var_mean") return moments(id);
+      return node.has_parts ? reduce_parts(id) : reduce(id);
     case NodeKind::kProduct:
       return product(id);
     case NodeKind::kCat:
