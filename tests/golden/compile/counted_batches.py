@@ -21,18 +21,26 @@ class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.drop = Drop(nn.Sequential(nn.Conv2d(3, 3, 3, padding=1), nn.BatchNorm2d(3)), 0.2)
-        self.wide = nn.Sequential(nn.Conv2d(3, 12, 1, bias=False), nn.BatchNorm2d(12), nn.Hardswish())
-        self.head = nn.Linear(12, 20)
+        self.wide = nn.Sequential(
+            nn.ELU(inplace=True),
+            nn.Conv2d(3, 12, 1, bias=False),
+            nn.BatchNorm2d(12),
+            nn.Hardswish(inplace=True),
+            nn.Conv2d(12, 24, 1, bias=False),
+            nn.BatchNorm2d(24),
+            nn.Sigmoid(),
+        )
+        self.pool, self.head = nn.AdaptiveAvgPool2d((1, 1)), nn.Linear(24, 1000)
 
     def forward(self, x):
-        return self.head(self.wide(self.drop(x)).mean((2, 3)))
+        return self.head(self.pool(self.wide(self.drop(x))).flatten(1))
 
 
 torch.manual_seed(0)
 model = torch.compile(Net().bfloat16().to("cuda"))
 optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
 for _ in range(2):
-    x, y = torch.randn(4, 3, 40, 40, device="cuda").bfloat16(), torch.randint(20, (4,), device="cuda")
+    x, y = torch.randn(4, 3, 48, 48, device="cuda").bfloat16(), torch.randint(1000, (4,), device="cuda")
     loss = nn.functional.cross_entropy(model(x), y)
     loss.backward()
     optimizer.step()
