@@ -295,8 +295,7 @@ bool needs_memory(const GraphNode& node) {
                                                 "convolution",
                                                 "convolution_backward",
                                                 "max_pool2d_with_indices",
-                                                "max_pool2d_with_indices_backward",
-                                                "_low_memory_max_pool_with_offsets"};
+                                                "max_pool2d_with_indices_backward"};
   return std::find(std::begin(kNames), std::end(kNames), node.name) != std::end(kNames);
 }
 
