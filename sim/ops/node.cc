@@ -92,7 +92,7 @@ TensorList run_backward_function(Context& c, Node& node, TensorList& incoming) {
   for (const TensorList* list : {&incoming, &call.saved}) {
     for (const Tensor& t : *list) {
       if (t.defined()) {
-        check_takes_conjugates(node.name, t);
+        if (t->is_conj) check_takes_conjugates(node.name, t);
         check_is_there(node.name, t);
       }
       work.reads(t);

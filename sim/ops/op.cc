@@ -49,7 +49,7 @@ void Op::begin(std::string_view name, std::string_view node_name,
   bool wants = false;
   for (const Tensor* t : inputs) {
     if (!t->defined()) continue;
-    check_takes_conjugates(name, *t);
+    if ((*t)->is_conj) check_takes_conjugates(name, *t);
     check_takes_sparse(name, *t);
     check_is_there(name, *t);
     reads.push_back(t);
@@ -58,7 +58,7 @@ void Op::begin(std::string_view name, std::string_view node_name,
   }
   for (const Tensor* t : others) {
     if (!t->defined()) continue;
-    check_takes_conjugates(name, *t);
+    if ((*t)->is_conj) check_takes_conjugates(name, *t);
     check_takes_sparse(name, *t);
     check_is_there(name, *t);
     reads.push_back(t);
