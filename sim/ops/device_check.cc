@@ -114,4 +114,18 @@ void check_list_device(std::string_view op, const TensorList& tensors) {
   check_same_device(op, pointers, {});
 }
 
+void refuse_overwritten(std::string_view op, const Tensor& tensor) {
+  static constexpr std::string_view kViews[] = {
+      "as_strided",      "diagonal",    "expand",  "permute",          "select",
+      "slice",           "split",       "squeeze", "split_with_sizes", "t",
+      "unbind",          "transpose",   "unfold",  "unsqueeze",        "view",
+      "view_as_complex", "view_as_real"};
+  if (op == "alias") return;
+  if (tensor->view_base && std::ranges::find(kViews, op) != std::end(kViews)) return;
+  throw OpError(
+      "Error: accessing tensor output of CUDAGraphs that has been overwritten by a "
+      "subsequent run. To prevent overwriting, clone the tensor outside of torch.compile() or call "
+      "torch.compiler.cudagraph_mark_step_begin() before each model invocation.");
+}
+
 }  // namespace tidemark::ops

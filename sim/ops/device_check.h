@@ -17,4 +17,13 @@ void check_same_device(std::string_view op, std::span<const Tensor* const> input
 /// The same of an operator on a list of tensors.
 void check_list_device(std::string_view op, const TensorList& tensors);
 
+/// Refuses what reads a result of a CUDA graph that a later call has overwritten, as PyTorch does.
+/// A view of such a result may be looked at once more, and the result be detached. Errors: OpError
+/// with PyTorch's words. Source: c10::StorageImpl::throw_data_ptr_access_error,
+/// TensorImpl::throw_storage_access_error.
+void refuse_overwritten(std::string_view op, const Tensor& tensor);
+inline void check_is_there(std::string_view op, const Tensor& tensor) {
+  if (tensor->storage && tensor->storage->is_overwritten()) refuse_overwritten(op, tensor);
+}
+
 }  // namespace tidemark::ops

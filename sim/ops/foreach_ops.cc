@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "sim/ops/copy_slices.h"
+#include "sim/ops/device_check.h"
 #include "sim/ops/families.h"
 #include "sim/ops/kernel_shape.h"
 #include "sim/ops/kernels.h"
@@ -44,6 +45,9 @@ void check_lists(const Arguments& a) {
                                 *count, list->size()));
     }
     count = list->size();
+    for (const Tensor& t : *list) {
+      if (t.defined()) check_is_there("foreach", t);
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/ops/complex_ops.h"
+#include "sim/ops/device_check.h"
 #include "sim/ops/kernel_work.h"
 #include "sim/ops/recorded_gradients.h"
 #include "sim/ops/saved_version.h"
@@ -90,7 +91,10 @@ TensorList run_backward_function(Context& c, Node& node, TensorList& incoming) {
   KernelWork work(c);
   for (const TensorList* list : {&incoming, &call.saved}) {
     for (const Tensor& t : *list) {
-      if (t.defined()) check_takes_conjugates(node.name, t);
+      if (t.defined()) {
+        if (t->is_conj) check_takes_conjugates(node.name, t);
+        check_is_there(node.name, t);
+      }
       work.reads(t);
     }
   }

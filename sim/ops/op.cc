@@ -49,16 +49,18 @@ void Op::begin(std::string_view name, std::string_view node_name,
   bool wants = false;
   for (const Tensor* t : inputs) {
     if (!t->defined()) continue;
-    check_takes_conjugates(name, *t);
+    if ((*t)->is_conj) check_takes_conjugates(name, *t);
     check_takes_sparse(name, *t);
+    check_is_there(name, *t);
     reads.push_back(t);
     work_.reads(*t);
     wants = wants || t->requires_grad();
   }
   for (const Tensor* t : others) {
     if (!t->defined()) continue;
-    check_takes_conjugates(name, *t);
+    if ((*t)->is_conj) check_takes_conjugates(name, *t);
     check_takes_sparse(name, *t);
+    check_is_there(name, *t);
     reads.push_back(t);
     work_.reads(*t);
   }

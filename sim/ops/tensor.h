@@ -77,6 +77,12 @@ class Storage final : public RefCounted<Storage> {
   }
   /// Its memory is somebody else's from here on.
   RequestNumber give_up() { return std::exchange(request_, kNoMemory); }
+  /// A later call of compiled code has written over it: the memory goes, and nobody may read it.
+  void overwrite() {
+    drop();
+    is_overwritten_ = true;
+  }
+  [[nodiscard]] bool is_overwritten() const { return is_overwritten_; }
   /// Takes over other memory (resize_ to another size). Requires: nothing held.
   void take(RequestNumber request, Bytes bytes) {
     request_ = request;
@@ -89,6 +95,7 @@ class Storage final : public RefCounted<Storage> {
   RequestNumber request_;
   Device device_;
   bool is_pageable_ = false;
+  bool is_overwritten_ = false;
   mutable Ref<Known> known_;  ///< about the memory, no part of it
   Ref<StorageWatch> watch_;
 };

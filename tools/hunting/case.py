@@ -19,6 +19,7 @@ class Case:
     backends: dict = dataclasses.field(default_factory=dict)
     name: str = ""
     pytorch: str = "2.11"  # the release whose rules Tidemark follows
+    host_random: bool = False  # the loop draws random numbers of the host
 
     def size(self):
         """what shrinking makes smaller: lines first, then characters, then settings"""

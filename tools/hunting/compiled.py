@@ -40,7 +40,7 @@ def draw(seed, number, kind=None):
         if model.loop or model.sparse:
             continue
         case = loop.case_of(r, model, "2.11")
-        if case.backends or case.total or case.fraction or "make(" in case.loop or "model = " in case.loop:
+        if case.host_random or case.backends or case.total or case.fraction or "make(" in case.loop or "model = " in case.loop:
             continue
         whole = r.chance(0.25)
         made = "model = make().to('cuda')\n" + ("model.compile()\n" if r.chance(0.2) else "model = torch.compile(model%s)\n" % (", fullgraph=True" if whole else ""))

@@ -147,6 +147,7 @@ def case_of(r, model, release):
     steps = r.pick(2, 3, 3)
     if r.chance(0.3):
         head, step = host_values.add(r, head, step)
+        case.host_random = True
     if r.chance(0.3):
         sizes = "[%s]" % ", ".join(str(max(1, int(b * f))) for f in r.choices((1, 1, 0.5, 2, 0.75, 1.5), k=steps))
         case.loop = head + "for b in %s:\n" % sizes + indent(step)

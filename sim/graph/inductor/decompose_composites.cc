@@ -63,7 +63,9 @@ bool Decomposer::composite(NodeId id) {
   } else if (name.ends_with("convolution_backward")) {
     convolution_backward(id);
   } else if (name == "max_pool2d_with_indices" || name == "max_pool2d") {
-    max_pool(id);
+    max_pool(id, {});
+  } else if (name == "adaptive_max_pool2d") {
+    return adaptive_max_pool(id);
   } else if (name.starts_with("max_pool") && name.ends_with("backward")) {
     max_pool_backward(id);
   } else if (name == "as_strided_backward") {

@@ -263,9 +263,17 @@ bool Decomposer::made_of_reductions(NodeId id) {
   };
   if (name == "max" || name == "min") {
     const bool is_max = name == "max";
-    gives(parts.empty() ? id : parts[0], reduce(is_max ? "amax" : "amin", x, keeps_dims, dtype));
-    if (parts.size() > 1)
-      gives(parts[1], reduce(is_max ? "argmax" : "argmin", x, keeps_dims, ScalarType::kInt64));
+    if (parts.size() < 2) {
+      gives(parts.empty() ? id : parts[0], reduce(is_max ? "amax" : "amin", x, keeps_dims, dtype));
+      return true;
+    }
+    const NodeId both = reduce(name, x, keeps_dims, dtype);
+    out_.nodes[both].has_parts = true;
+    for (int i = 0; i < 2; ++i) {
+      const GraphNode& part = in_.nodes[parts[static_cast<std::size_t>(i)]];
+      gives(parts[static_cast<std::size_t>(i)],
+            builder_.part(both, i, part.sizes, part.strides, part.dtype));
+    }
     return true;
   }
   if (!parts.empty()) return false;

@@ -358,7 +358,25 @@ void Decomposer::convolution_backward(NodeId id) {
   gives(bias, sum);
 }
 
-void Decomposer::max_pool(NodeId id) {
+/// A pooling to sizes that divide the image's, unless its windows are large. Source: torch's
+/// should_fallback_max_pool_with_indices.
+bool Decomposer::adaptive_max_pool(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  const std::vector<NodeId> parts = parts_of(id);
+  const Dims& from = out_.nodes[inputs_of(id).front()].sizes;
+  const Dims& to = parts.empty() ? node.sizes : in_.nodes[parts[0]].sizes;
+  std::vector<std::int64_t> window;
+  for (std::size_t i = from.size() - 2; i < from.size(); ++i) {
+    if (to[i] == 0 || from[i] % to[i] != 0) return false;
+    window.push_back(from[i] / to[i]);
+  }
+  constexpr std::int64_t kLargest = 25;
+  if (window[0] * window[1] > kLargest) return false;
+  max_pool(id, {window[0], window[1], window[0], window[1]});
+  return true;
+}
+
+void Decomposer::max_pool(NodeId id, std::vector<std::int64_t> window) {
   const GraphNode& node = in_.nodes[id];
   const std::vector<NodeId> parts = parts_of(id);
   const NodeId x = inputs_of(id).front();
@@ -368,7 +386,7 @@ void Decomposer::max_pool(NodeId id) {
   pool.has_parts = true;
   pool.inputs = {x};
   pool.device = out_.nodes[x].device;
-  pool.dims = window_in(node.call);
+  pool.dims = window.empty() ? window_in(node.call) : std::move(window);
   const GraphNode& shape = parts.empty() ? node : in_.nodes[parts[0]];
   const Dims sizes = shape.sizes;
   const Dims strides = shape.strides;

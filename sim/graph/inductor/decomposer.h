@@ -82,7 +82,8 @@ class Decomposer {
   NodeId reshape(NodeId x, const ops::Dims& sizes);
   void mean_backward(NodeId id);
   void part_backward(NodeId id);
-  void max_pool(NodeId id);
+  void max_pool(NodeId id, std::vector<std::int64_t> window);
+  bool adaptive_max_pool(NodeId id);
   void max_pool_backward(NodeId id);
   bool as_strided_backward(NodeId id);
   std::vector<NodeId> nearest_places(const ops::Dims& from, const ops::Dims& to);

@@ -100,7 +100,8 @@ void Lowering::lower(NodeId id) {
     case NodeKind::kFill:
       return fill(id);
     case NodeKind::kReduction:
-      return name == "var_mean" ? moments(id) : reduce(id);
+      if (name == "var_mean") return moments(id);
+      return node.has_parts ? reduce_parts(id) : reduce(id);
     case NodeKind::kProduct:
       return product(id);
     case NodeKind::kCat:
@@ -294,8 +295,7 @@ bool needs_memory(const GraphNode& node) {
                                                 "convolution",
                                                 "convolution_backward",
                                                 "max_pool2d_with_indices",
-                                                "max_pool2d_with_indices_backward",
-                                                "_low_memory_max_pool_with_offsets"};
+                                                "max_pool2d_with_indices_backward"};
   return std::find(std::begin(kNames), std::end(kNames), node.name) != std::end(kNames);
 }
 

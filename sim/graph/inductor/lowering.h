@@ -80,6 +80,8 @@ class Lowering {
   void loop(NodeId id);
   void fill(NodeId id);
   void reduce(NodeId id);
+  void reduce_parts(NodeId id);
+  void reduce(NodeId id, NodeId x, std::string_view name, const std::vector<std::int64_t>& dims);
   /// The greatest and the sum of a softmax in one pass. False: it takes two.
   bool reduce_online(NodeId greatest, const Loops& loops);
   [[nodiscard]] NodeId sum_of_softmax(NodeId greatest) const;

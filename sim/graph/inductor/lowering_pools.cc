@@ -47,7 +47,7 @@ std::array<std::size_t, 2> windows_of_dims(const GraphNode& node) {
 void Lowering::max_pool(NodeId id) {
   const GraphNode& node = nodes_[id];
   const NodeId x = node.inputs.front();
-  realize(values_[x].box);
+  realize_hint(values_[x].box);
   for (const NodeId part : users_[id]) {
     const GraphNode& of = nodes_[part];
     auto loops = std::make_shared<Loops>();

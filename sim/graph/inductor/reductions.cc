@@ -334,18 +334,36 @@ void Lowering::reduce(NodeId id) {
     return;
   }
   const GraphNode& node = nodes_[id];
-  const NodeId x = node.inputs.front();
+  reduce(id, node.inputs.front(), node.name, node.dims);
+}
+
+/// The greatest or least along dimensions, and where they are: two reductions. Source: torch's
+/// reduce_max.
+void Lowering::reduce_parts(NodeId id) {
+  const GraphNode& node = nodes_[id];
+  const bool is_max = node.name == "max";
+  for (const NodeId part : users_[id]) {
+    const bool is_place = nodes_[part].dims[0] == 1;
+    const std::string_view name =
+        is_max ? (is_place ? "argmax" : "amax") : (is_place ? "argmin" : "amin");
+    reduce(part, node.inputs.front(), name, node.dims);
+  }
+}
+
+void Lowering::reduce(NodeId id, NodeId x, std::string_view name,
+                      const std::vector<std::int64_t>& dims) {
+  const GraphNode& node = nodes_[id];
   const Dims& from = nodes_[x].sizes;
   const bool keeps_dims = node.sizes.size() == from.size();
   Loops loops;
-  loops.reduction = node.name == "mean" ? "sum" : node.name;
+  loops.reduction = name == "mean" ? "sum" : name;
   loops.sizes = node.sizes;
   const bool is_sum = loops.reduction == "sum";
-  loops.dtype = is_sum && node.name == "mean" && ops::element_bytes(node.dtype) < 4
+  loops.dtype = is_sum && name == "mean" && ops::element_bytes(node.dtype) < 4
                     ? ScalarType::kFloat32
                     : node.dtype;
   std::vector<bool> goes(from.size());
-  for (const std::int64_t dim : node.dims) goes[static_cast<std::size_t>(dim)] = true;
+  for (const std::int64_t dim : dims) goes[static_cast<std::size_t>(dim)] = true;
   for (std::size_t i = 0; i < from.size(); ++i) {
     if (goes[i]) loops.reduced.push_back(from[i]);
   }
@@ -369,7 +387,7 @@ void Lowering::reduce(NodeId id) {
   const bool is_reduction = last->is_reduction();
   BoxId box = add_box(id, std::move(last), kNoBuffer);
   if (is_reduction) realize(box);
-  if (node.name == "mean") {
+  if (name == "mean") {
     // The sum is divided in a loop of its own.
     auto divided = std::make_shared<Loops>();
     divided->sizes = node.sizes;

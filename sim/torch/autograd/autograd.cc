@@ -12,6 +12,7 @@
 #include "sim/graph/backward_plan.h"
 #include "sim/ops/complex_ops.h"
 #include "sim/ops/copy_slices.h"
+#include "sim/ops/device_check.h"
 #include "sim/ops/kernel_shape.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/pointwise_ops.h"
@@ -66,8 +67,10 @@ void accumulate(Context& c, GradientRules* rules, Tensor& stored, Tensor&& incom
     rules->read(stored);
     rules->read(incoming);
   }
-  for (const Tensor* t : {&stored, &incoming})
+  for (const Tensor* t : {&stored, &incoming}) {
     ops::check_takes_conjugates("a sum of gradients", *t);
+    ops::check_is_there("a sum of gradients", *t);
+  }
   if (stored.is_sparse() || incoming.is_sparse()) {
     stored = ops::add_gradients_sparse(c, std::move(stored), std::move(incoming));
     return;
@@ -122,6 +125,7 @@ void accumulate_grad(Context& c, Node& node, const Tensor& grad, GradientRules* 
     }
   } else {
     const Tensor before(variable->grad);
+    ops::check_is_there("AccumulateGrad", before);
     if (before->spread && rules != nullptr && !c.grad_enabled()) {
       rules->add(before, grad);
       return;

@@ -407,8 +407,8 @@ void CompiledRun::compile(const ops::TensorList& all, const ops::TensorList& dea
       inductor = by_inductor(*compiled, has_backward);
       return;
     }
-    captured.graph.merge_equal();
     if (has_backward) {
+      captured.graph.merge_equal();
       compiled->parts = graph::partition(captured.graph);
     } else {
       std::vector<NodeId> inputs;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/lang/runtime/interp.h"
+#include "sim/ops/device_check.h"
 #include "sim/torch/tensors/tensor_object.h"
 
 namespace tidemark::torch {
@@ -53,6 +54,11 @@ Value note_outputs(Session& session, const PlanRun& run,
 void run_as_graph(Session& session, PlanRun& run, GraphFunction function, ops::TensorList inputs,
                   const std::vector<bool>& is_fixed) {
   lang::Interp& in = session.interp;
+  session.guarded([&] {
+    for (const Tensor& input : inputs) {
+      if (input.defined()) ops::check_is_there("a compiled call", input);
+    }
+  });
   std::vector<Value> tensors;
   std::vector<Value> fixed;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -115,13 +121,13 @@ void add_graphed_passes(Session& session, lang::Module& module) {
     const auto* tensor = a[1].as<TensorObject>();
     return Value::boolean(storage_at(*s, a.integer(0)) == tensor->tensor->storage.get());
   });
-  // Memory goes though somebody looks at it still.
+  // Memory goes though somebody looks at it still, who must not read it.
   add("drop_output(number)", [s = &session](lang::Interp&, lang::Arguments& a) {
     const Ref<ops::StorageWatch>& watch =
         outputs_of(*s).watches[static_cast<std::size_t>(a.integer(0))];
     if (ops::Storage* storage = watch->storage) {
       watch->storage = nullptr;
-      s->guarded([&] { storage->drop(); });
+      s->guarded([&] { storage->overwrite(); });
     }
     return Value::none();
   });

@@ -127,7 +127,8 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
     if (is_uniform && node.device.is_cuda()) code->constants.push_back(node.dtype);
   }
   graph::inductor::drop_batches_of_one(joint, labels, places);
-  joint.merge_equal(graph::inductor::simplify_joint(joint));
+  const std::vector<bool> are_converted = graph::inductor::simplify_joint(joint);
+  if (has_backward) joint.merge_equal(are_converted);  // the partitioner's part
   for (const auto& [tensor, id] : capture.inputs) code->inputs.push_back(places[id]);
   for (const NodeId id : tangents) code->tangents.push_back(id == kNoNode ? kNoNode : places[id]);
   code->outputs = joint.outputs.size() - joint.written.size();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/lang/runtime/notes.h"
+#include "sim/ops/device_check.h"
 #include "sim/ops/values/generator.h"
 #include "sim/ops/values/view.h"
 
@@ -31,6 +32,7 @@ void check(Session& session, Numbers& numbers) {
 
 /// What is known of a tensor, for somebody who acts by it.
 std::optional<Numbers> looked_at(Session& session, const Tensor& tensor) {
+  session.guarded([&] { ops::check_is_there("item", tensor); });
   const bool is_assumed =
       tensor->storage && tensor->storage->known() && tensor->storage->known()->is_assumed;
   std::optional<Numbers> numbers =

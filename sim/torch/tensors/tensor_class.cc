@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "sim/lang/runtime/rank_value.h"
+#include "sim/ops/device_check.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/shape_ops.h"
@@ -457,10 +458,13 @@ void add_queries(Session& session) {
   integer("get_device(self)",
           [](const Tensor& t) { return static_cast<std::int64_t>(t.device().index); });
   // A number for each memory of a GPU, and room for what lies in it; 0 on the host.
-  integer("_device_address(self)", [](const Tensor& t) {
-    return t->storage->request() == ops::kNoMemory
-               ? std::int64_t{0}
-               : (std::int64_t{t->storage->request()} + 1) * (std::int64_t{1} << 30);
+  add_method(session, "_device_address(self)", [s](Interp&, Arguments& a) {
+    const Tensor& t = self_of(a);
+    s->guarded([&] { ops::check_is_there("data_ptr", t); });
+    return Value::integer(t->storage->request() == ops::kNoMemory
+                              ? std::int64_t{0}
+                              : (std::int64_t{t->storage->request()} + 1) *
+                                    (std::int64_t{1} << 30));
   });
   const auto flag = [&](std::string_view signature, bool (*read)(const Tensor&)) {
     add_method(session, signature,

@@ -9,6 +9,7 @@ compared by the order in which they first appear.
 
 import csv
 import gzip
+import json
 import pathlib
 import subprocess
 import sys
@@ -44,7 +45,16 @@ def simulated(script):
         return events(path.read_text())
 
 
+def printed(script):
+    command = [PROGRAM, "run", HERE / script, *SETTING, "--format", "json"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return json.loads(done.stdout)["printed"] if done.returncode == 0 else done.stderr
+
+
 class Modelled(unittest.TestCase):
+    def test_overwritten_results_of_graphs_cannot_be_read(self):
+        self.assertEqual(printed("overwritten.py"), (HERE / "overwritten.txt").read_text())
+
     def test_every_event_is_pytorchs(self):
         lines = [x for x in (HERE / "modelled.txt").read_text().splitlines() if not x.startswith("#")]
         self.assertTrue(lines)

@@ -2,6 +2,7 @@
 import functools
 import inspect
 import os
+import sys
 import _tidemark
 import torch
 import torch._C as _C
@@ -61,6 +62,40 @@ _WITHOUT_EFFECT = {
 }
 
 
+# Source: torch/_dynamo/backends/distributed.py, DDPOptimizer.
+_IS_SPLIT = (
+    "PyTorch splits code that is compiled under DistributedDataParallel where its buckets of gradients end: here it "
+    "is compiled as one, as by torch._dynamo.config.optimize_ddp = False (docs/compile.md)"
+)
+
+
+def is_ddp(module):
+    distributed = sys.modules.get("torch.nn.parallel.distributed")
+    return distributed is not None and isinstance(module, distributed.DistributedDataParallel)
+
+
+def compile_frames(module, dynamo_ctx):
+    """what Dynamo compiles where the call of a module is not compiled itself: the nearest forward() that is the
+    program's"""
+    if not module._is_torchs():
+        module.forward = dynamo_ctx(module.forward)
+        return
+    for child in module.children():
+        compile_frames(child, dynamo_ctx)
+
+
+def note_of_buckets(module, first_cap):
+    """tells of compiled code within a module under DDP, if its parameters fill more than a bucket"""
+    if _C.compile_mode() != "model" or torch._dynamo.config.optimize_ddp in (False, "no_optimization"):
+        return
+    for part in module.modules():
+        if isinstance(part, OptimizedModule) or hasattr(vars(part).get("forward"), "_torchdynamo_orig_callable"):
+            sizes = [p.numel() * p.element_size() for p in part.parameters() if p.requires_grad]
+            if sum(sizes[1:]) >= first_cap:
+                _tidemark.note(_IS_SPLIT)
+                return
+
+
 class OptimizedModule(torch.nn.Module):
     """a module beside a compiled one, whose attributes are that module's own"""
 
@@ -74,7 +109,12 @@ class OptimizedModule(torch.nn.Module):
         super().__setattr__("_orig_mod", mod)
         super().__setattr__("_super_module_initialized", True)
         super().__setattr__("dynamo_ctx", dynamo_ctx)
-        super().__setattr__("forward", dynamo_ctx.compiled(mod.__call__))
+        if is_ddp(mod) and dynamo_ctx.backend is not None:
+            # DDP's own code is not compiled, and tells of itself what is (torch/_dynamo/convert_frame.py).
+            compile_frames(mod.module, dynamo_ctx)
+            super().__setattr__("forward", mod.__call__)
+        else:
+            super().__setattr__("forward", dynamo_ctx.compiled(mod.__call__))
 
     def __len__(self):
         return len(self._orig_mod)

@@ -299,8 +299,21 @@ class Module(_C.ModuleBase):
 
     def compile(self, *args, **kwargs):
         compiled = torch.compile(self.forward, *args, **kwargs)
-        if _C.compile_mode() == "model":
+        if _C.compile_mode() != "model":
+            return
+        if not self._is_torchs():
             self.forward = compiled
+            return
+        for child in self.children():
+            child.compile(*args, **kwargs)
+
+    def _is_torchs(self):
+        """whether forward() is PyTorch's own code, which Dynamo does not compile unless other code calls it
+        (torch/_dynamo/trace_rules.py, check_file)"""
+        for base in type(self).__mro__:
+            if "forward" in base.__dict__:
+                return base.__module__.split(".")[0] == "torch"
+        return False
 
     def get_parameter(self, target):
         path, _, name = target.rpartition(".")

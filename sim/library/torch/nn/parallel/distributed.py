@@ -1,3 +1,4 @@
+import sys
 import torch
 import torch._C as _C
 import weakref
@@ -88,6 +89,7 @@ def _to_device(value, device):
 
 class DistributedDataParallel(nn.Module, Joinable):
     broadcast_bucket_size = 250 * 1024 * 1024
+    _was_called = False
 
     def __init__(
         self,
@@ -232,6 +234,10 @@ class DistributedDataParallel(nn.Module, Joinable):
         dist.all_reduce(requires_sync, group=self.process_group, async_op=True)
 
     def forward(self, *inputs, **kwargs):
+        if not self._was_called:
+            self._was_called = True
+            if "torch._dynamo.eval_frame" in sys.modules:
+                torch._dynamo.eval_frame.note_of_buckets(self.module, dist._DEFAULT_FIRST_BUCKET_BYTES)
         inputs, kwargs = self._pre_forward(*inputs, **kwargs)
         return self._post_forward(self.module(*inputs, **kwargs))
 
