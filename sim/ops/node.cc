@@ -150,6 +150,8 @@ Node::~Node() {
   gather(*this, stack);
   // The members of PyTorch's nodes: what was saved last dies first.
   while (!saved.empty()) saved.pop_back();
+  // What else the node holds, a custom function's context, goes before the nodes behind it.
+  backward = nullptr;
   while (!stack.empty()) {
     const Ref<Node> node = std::move(stack.back());
     stack.pop_back();

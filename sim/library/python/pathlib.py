@@ -2,8 +2,11 @@ import _files
 import os.path
 
 
-class Path:
+class PurePath:
     """a path as text"""
+
+    def __new__(cls, *args, **kwargs):
+        return object.__new__(PurePosixPath if cls is PurePath else cls)
 
     def __init__(self, *parts):
         self._text = os.path.join(*parts) if parts else "."
@@ -21,22 +24,14 @@ class Path:
             return False
         return len(own) >= len(wanted) and all([fnmatchcase(a, b) for a, b in zip(own[-len(wanted) :], wanted)])
 
-    @classmethod
-    def cwd(cls):
-        return cls(_files.working_folder)
-
-    @classmethod
-    def home(cls):
-        return cls("/root")
-
     def __truediv__(self, other):
-        return Path(self, other)
+        return type(self)(self, other)
 
     def __rtruediv__(self, other):
-        return Path(other, self)
+        return type(self)(other, self)
 
     def joinpath(self, *others):
-        return Path(self, *others)
+        return type(self)(self, *others)
 
     @property
     def name(self):
@@ -57,8 +52,8 @@ class Path:
     @property
     def parent(self):
         if "/" not in self._text:
-            return Path()
-        return Path("/".join(self._text.split("/")[:-1]) or "/")
+            return type(self)()
+        return type(self)("/".join(self._text.split("/")[:-1]) or "/")
 
     @property
     def parents(self):
@@ -83,7 +78,7 @@ class Path:
         return tuple(p or "/" for p in self._text.split("/"))
 
     def with_suffix(self, suffix):
-        return Path(self._text[:len(self._text) - len(self.suffix)] + suffix)
+        return type(self)(self._text[:len(self._text) - len(self.suffix)] + suffix)
 
     def with_name(self, name):
         return self.parent / name
@@ -91,24 +86,63 @@ class Path:
     def with_stem(self, stem):
         return self.parent / (stem + self.suffix)
 
-    def resolve(self, strict=False):
-        return Path(os.path.abspath(self))
-
-    absolute = resolve
-
-    def expanduser(self):
-        return Path(os.path.expanduser(self))
-
     def is_absolute(self):
         return self._text.startswith("/")
 
     def relative_to(self, other, *_, walk_up=False):
         out = os.path.relpath(self, other)
-        is_apart = self.is_absolute() != Path(other).is_absolute() or out.split("/")[0] == ".."
+        is_apart = self.is_absolute() != type(self)(other).is_absolute() or out.split("/")[0] == ".."
         if is_apart and not walk_up:
             raise ValueError(f"{self._text!r} is not in the subpath of {str(other)!r} OR one path is "
                              "relative and the other is absolute.")
-        return Path(out)
+        return type(self)(out)
+
+    def as_posix(self):
+        return self._text
+
+    def __str__(self):
+        return self._text
+
+    __fspath__ = __str__
+
+    def __repr__(self):
+        return f"{type(self).__name__}('{self._text}')"
+
+    def __eq__(self, other):
+        return isinstance(other, PurePath) and self._text == other._text
+
+    def __lt__(self, other):
+        return self._text < other._text
+
+    def __hash__(self):
+        return hash(self._text)
+
+
+class PurePosixPath(PurePath):
+    pass
+
+
+class Path(PurePath):
+    """a path of the system that the program runs on"""
+
+    def __new__(cls, *args, **kwargs):
+        return object.__new__(PosixPath if cls is Path else cls)
+
+    @classmethod
+    def cwd(cls):
+        return cls(_files.working_folder)
+
+    @classmethod
+    def home(cls):
+        return cls("/root")
+
+    def resolve(self, strict=False):
+        return type(self)(os.path.abspath(self))
+
+    absolute = resolve
+
+    def expanduser(self):
+        return type(self)(os.path.expanduser(self))
 
     def mkdir(self, mode=511, parents=False, exist_ok=False):
         if not exist_ok and self.exists():
@@ -134,7 +168,7 @@ class Path:
 
     def rename(self, target):
         _files.move(self, target)
-        return Path(target)
+        return type(self)(target)
 
     replace = rename
 
@@ -160,31 +194,12 @@ class Path:
 
     rglob = glob
 
-    def as_posix(self):
-        return self._text
 
-    def __str__(self):
-        return self._text
-
-    __fspath__ = __str__
-
-    def __repr__(self):
-        return f"PosixPath('{self._text}')"
-
-    def __eq__(self, other):
-        return isinstance(other, Path) and self._text == other._text
-
-    def __lt__(self, other):
-        return self._text < other._text
-
-    def __hash__(self):
-        return hash(self._text)
+class PosixPath(Path, PurePosixPath):
+    pass
 
 
-PurePath = PosixPath = PurePosixPath = Path
-
-
-class PureWindowsPath(Path):
+class PureWindowsPath(PurePath):
     @property
     def drive(self):
         return self._text[:2] if self._text[1:2] == ":" and self._text[0].isalpha() else ""
@@ -194,5 +209,5 @@ class PureWindowsPath(Path):
         return "\\" if self._text[len(self.drive):][:1] in ("/", "\\") else ""
 
 
-class WindowsPath(Path):
+class WindowsPath(Path, PureWindowsPath):
     pass

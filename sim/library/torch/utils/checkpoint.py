@@ -166,16 +166,18 @@ def _without_reentrant(function, early_stop, context_fn, args, kwargs):
     frame = _C.CheckpointFrame(early_stop)
     forward_context, again = context_fn()
 
-    def recompute(*inputs):
+    def recompute(named, *inputs):
         with settings.restored(), again:
-            function(*inputs, **kwargs)
+            function(*inputs, **named)
 
     dummy = torch.empty((0,), requires_grad=True)
     saver = _SaveInputs.apply(dummy, *[a for a in args if isinstance(a, torch.Tensor)])
     if saver.grad_fn is None:
         with forward_context:
             return function(*args, **kwargs)
-    frame.prepare(saver, recompute, [... if isinstance(a, torch.Tensor) else a for a in args])
+    # The keyword arguments are an argument like the others, and no part of `recompute`: what was
+    # saved of the arguments goes before them. Source: torch's _NoopSaveInputs.
+    frame.prepare(saver, recompute, [kwargs, *[... if isinstance(a, torch.Tensor) else a for a in args]])
     del saver
     frame.enter()
     try:
