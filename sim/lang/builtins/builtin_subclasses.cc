@@ -192,6 +192,10 @@ void add_subclassing(Interp& in) {
   });
   c.object->attrs.set(known(name::kInitSubclass),
                       make_ref<MethodWrapper>(in.heap(), Kind::kClassMethod, hook));
+  const Value prepare = in.raw_function(
+      "__prepare__", [](Interp& interp, CallArgs&) -> Value { return interp.dict(); });
+  c.type->attrs.set(in.intern("__prepare__"),
+                    make_ref<MethodWrapper>(in.heap(), Kind::kClassMethod, prepare));
 }
 
 }  // namespace tidemark::lang

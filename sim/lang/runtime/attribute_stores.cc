@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "sim/lang/imports/library_index.h"
@@ -26,6 +27,45 @@ void set_class(Interp& interp, const Value& object, const Value& given) {
                                   interp.text(type->name()), interp.type_name(object)));
   }
   instance->set_type(type);
+}
+
+/// Whether __slots__ of a class, a text or several, names the attribute.
+bool names_slot(Interp& interp, const Value& slots, const ClassObject& owner,
+                std::string_view name) {
+  // A private name stands there as it is written, and is set mangled.
+  const std::string_view type = interp.text(owner.name());
+  const std::string_view bare = type.substr(std::min(type.find_first_not_of('_'), type.size()));
+  const auto is_it = [&](std::string_view slot) {
+    if (slot == name) return true;
+    return slot.starts_with("__") && !slot.ends_with("__") &&
+           name == fmt::format("_{}{}", bare, slot);
+  };
+  if (const auto* one = slots.as<Str>()) return is_it(one->text());
+  const auto* tuple = slots.as<Tuple>();
+  const auto* list = slots.as<List>();
+  if (tuple == nullptr && list == nullptr) return true;  // a dict or an iterator: all are let in
+  for (const Value& slot : tuple != nullptr ? tuple->items : list->items) {
+    const auto* text = slot.as<Str>();
+    if (text == nullptr || text->text() == "__dict__" || is_it(text->text())) return true;
+  }
+  return false;
+}
+
+/// Errors: AttributeError where all classes of the object have __slots__, and none has the name.
+void check_slots(Interp& interp, const Instance& object, Name name) {
+  const ClassObject& type = object.type();
+  if (object.kind() != Kind::kInstance || type.lookup(known(name::kSlots)) == nullptr) return;
+  for (const ClassObject* each : type.mro()) {
+    if (each == interp.classes().object.get()) continue;
+    const Value* slots = each->attrs.find(known(name::kSlots));
+    if (slots == nullptr || names_slot(interp, *slots, *each, interp.text(name))) return;
+  }
+  const bool is_in_class = type.lookup(name) != nullptr;
+  interp.raise(*interp.classes().attribute_error,
+               is_in_class ? fmt::format("'{}' object attribute '{}' is read-only",
+                                         interp.text(type.name()), interp.text(name))
+                           : fmt::format("'{}' object has no attribute '{}'",
+                                         interp.text(type.name()), interp.text(name)));
 }
 
 }  // namespace
@@ -77,6 +117,7 @@ void Interp::store_attr(const Value& object, Name name, Value value) {
   } else if (container != nullptr) {
     container->set_own(name, std::move(value));
   } else {
+    check_slots(*this, *object.as<Instance>(), name);
     object.as<Instance>()->set_own(name, std::move(value));
   }
 }

@@ -343,21 +343,17 @@ Value make_type(Interp& in, ClassObject& metaclass, CallArgs& args) {
 
 namespace {
 
-/// A class statement with a metaclass: a call of it.
-Value call_metaclass(Interp& in, const Value& metaclass, ClassParts parts) {
-  const Ref<Dict> names = in.dict();
-  const auto set = [&](std::string_view key, Value value) {
-    names->table.set(in, in.str(std::string(key)), std::move(value));
-  };
+/// A class statement with a metaclass: a call of it. `names`: what its __prepare__ gave.
+Value call_metaclass(Interp& in, const Value& metaclass, const Ref<Dict>& names, ClassParts parts) {
+  const auto set = [&](auto key, Value v) { names->table.set(in, in.str(std::string(key)), v); };
   set("__module__", in.str(parts.module));
   set("__qualname__", in.str(parts.qualname));
   for (const AttrMap::Entry& entry : parts.attributes.entries())
     set(in.text(entry.name), entry.value);
   if (parts.own_cell) set("__classcell__", parts.own_cell);
-  return in.call(
-      metaclass,
-      {in.str(std::string(in.text(parts.name))), in.tuple(std::move(parts.bases)), Value(names)},
-      std::move(parts.keywords));
+  const Value name = in.str(std::string(in.text(parts.name)));
+  const Value bases = in.tuple(std::move(parts.bases));
+  return in.call(metaclass, {name, bases, Value(names)}, std::move(parts.keywords));
 }
 
 /// Of bases that are objects, not classes: the most derived of the bases' types, which makes the
@@ -383,18 +379,34 @@ Ref<ClassObject> type_of_objects(Interp& in, const std::vector<Value>& bases) {
   return winner;
 }
 
-/// What a class statement gives. `metaclass` Empty: none is named.
-Value class_of_parts(Interp& in, Value metaclass, ClassParts parts) {
-  if (metaclass.empty()) {
-    if (const Ref<ClassObject> type = type_of_objects(in, parts.bases)) metaclass = type;
-    if (!metaclass.empty()) return call_metaclass(in, metaclass, std::move(parts));
+/// What a class statement calls. `named` Empty: none is named. Empty: build_class makes the class.
+Value chosen_metaclass(Interp& in, Value named, const std::vector<Value>& bases) {
+  if (named.empty()) {
+    if (Ref<ClassObject> type = type_of_objects(in, bases)) return type;
+  } else if (named.as<ClassObject>() == nullptr) {
+    return named;
   }
-  if (metaclass.empty() || metaclass.as<ClassObject>() != nullptr) {
-    const Ref<ClassObject> common = common_metaclass(in, metaclass.ref<ClassObject>(), parts.bases);
-    if (!common) return build_class(in, std::move(parts));
-    metaclass = common;
+  Ref<ClassObject> common = common_metaclass(in, named.ref<ClassObject>(), bases);
+  return common ? Value(std::move(common)) : Value();
+}
+
+/// The namespace that a metaclass's __prepare__ gives. Errors: TypeError; a refusal of a dict that
+/// watches what is stored.
+Ref<Dict> prepared_names(Interp& in, const Value& metaclass, const Value& name, const Value& bases,
+                         std::vector<std::pair<Name, Value>> keywords) {
+  const Value prepare = in.find_attr(metaclass, in.intern("__prepare__"));
+  if (prepare.empty()) return in.dict();
+  const Value given = in.call(prepare, {name, bases}, std::move(keywords));
+  Ref<Dict> names = given.ref<Dict>();
+  if (!names) {
+    in.type_error(fmt::format("{}.__prepare__() must return a mapping, not {}",
+                              in.to_str(in.get_attr(metaclass, in.intern("__name__"))),
+                              in.type_name(given)));
   }
-  return call_metaclass(in, metaclass, std::move(parts));
+  if (in.type_of(given)->user_defined)
+    in.refuse("a class body in a namespace of a class of its own is not supported",
+              "return a plain dict from __prepare__");
+  return names;
 }
 
 }  // namespace
@@ -451,6 +463,18 @@ void Evaluator::class_stmt(const ClassStmt* node) {
   frame_.at = node->place;
   const Code& code = *node->code;
   AttrMap attributes;
+  metaclass = chosen_metaclass(in_, std::move(metaclass), bases);
+  Ref<Dict> names;  // null: no metaclass is called
+  if (!metaclass.empty()) {
+    names = prepared_names(in_, metaclass, in_.str(std::string(in_.text(code.name))),
+                           in_.tuple(bases), keywords);
+    const std::vector<ValueTable::Entry> entries = names->table.entries();
+    for (const ValueTable::Entry& entry : entries) {
+      const Str* key = entry.key.as<Str>();
+      if (key != nullptr) attributes.set(in_.intern(key->text()), entry.value);
+    }
+  }
+  const std::vector<AttrMap::Entry> before = attributes.listed();
   if (Value text = docstring(in_, code.body); !text.is_none())
     attributes.set(known(name::kDoc), std::move(text));
   std::vector<std::pair<Name, Place>> annotations;
@@ -491,11 +515,20 @@ void Evaluator::class_stmt(const ClassStmt* node) {
   const Name orig_bases = in_.intern("__orig_bases__");
   if (!original.empty() && attributes.find(orig_bases) == nullptr)
     attributes.set(orig_bases, std::move(original));
-  Value result =
-      class_of_parts(in_, std::move(metaclass),
-                     ClassParts{code.name, std::string(in_.text(code.qualname)),
-                                frame_.globals->name, std::move(bases), std::move(attributes),
-                                nullptr, std::move(own_cell), std::move(keywords)});
+  for (const AttrMap::Entry& entry : before) {  // del of a prepared name
+    if (attributes.find(entry.name) == nullptr)
+      names->table.remove(in_, in_.str(std::string(in_.text(entry.name))));
+  }
+  ClassParts parts{code.name,
+                   std::string(in_.text(code.qualname)),
+                   frame_.globals->name,
+                   std::move(bases),
+                   std::move(attributes),
+                   nullptr,
+                   std::move(own_cell),
+                   std::move(keywords)};
+  Value result = names ? call_metaclass(in_, metaclass, names, std::move(parts))
+                       : build_class(in_, std::move(parts));
   for (std::size_t i = decorators.size(); i > 0; --i) {
     frame_.at = node->decorators[i - 1]->place;
     result = in_.call(decorators[i - 1], {std::move(result)});
