@@ -2,6 +2,7 @@ import torch
 import torch._C as _C
 from torch.distributed._functional_collectives import all_gather_tensor
 from torch.distributed.tensor._leaf import begin_context, formula, on_parts, part, specs_of, spread
+from torch.distributed.tensor._ops._pointwise_ops import refuse_mixed
 from torch.distributed.tensor._strategy import cheapest
 from torch.distributed.tensor.placement_types import Replicate, Shard
 
@@ -224,6 +225,20 @@ def gather(op, args, kwargs):
         return (_scatter_added(nothing, dim, kept[0], grad),)
 
     return formula("gather", (x,), forward, gradients, (index,))
+
+
+def scatter_add(op, args, kwargs):
+    """the gradient of what is added is picked out again"""
+    given = _given(args, kwargs, "dim", "index", "src")
+    x, index, source = given["input"], given["index"], given["src"]
+    dim = _dims(given["dim"], x.dim())[0]
+    refuse_mixed("scatter_add.default", [x, index, source])
+    forward = lambda: (_scatter_added(x, dim, index, source), (), "ScatterAddBackward0")
+
+    def gradients(kept, needs, grad):
+        return grad if needs[0] else None, grad.gather(dim, kept[0]) if needs[1] else None
+
+    return formula("scatter_add", (x, source), forward, gradients, (index,))
 
 
 def _scatter_added(x, dim, index, source):
