@@ -44,7 +44,8 @@ def all_gather_tensor(self, gather_dim, group, tag=""):
         raise AssertionError("all_gather_tensor expects a contiguous tensor")
     self = wait_tensor(self)  # before anything is made
     group = _group_of(group)
-    out = torch.empty((self.size(0) * group.size(), *self.shape[1:]), dtype=self.dtype, device=self.device)
+    rows = self.size(0) if self.dim() > 0 else 1  # of one number there is one a rank
+    out = torch.empty((rows * group.size(), *self.shape[1:]), dtype=self.dtype, device=self.device)
     _done(c10d.all_gather_into_tensor(out, self, group, async_op=True), out)
     return out if gather_dim == 0 else _moved_parts(wait_tensor(out), group.size(), gather_dim)
 

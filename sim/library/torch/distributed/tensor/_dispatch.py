@@ -4,18 +4,20 @@ from torch.distributed.tensor._autocast import is_listed, under_autocast
 from torch.distributed.tensor._leaf import begin_context, formula, found, kernel, on_parts, specs_of, spread
 from torch.distributed.tensor._ops._along_ops import as_complex, as_real, as_type_of, cumulative, deviation, gather
 from torch.distributed.tensor._ops._along_ops import interleaved, largest_along, largest_at, log_sum_exp, new_like
-from torch.distributed.tensor._ops._along_ops import repeated, select_along, sorted_along
+from torch.distributed.tensor._ops._along_ops import repeated, scatter_add, select_along, sorted_along
 from torch.distributed.tensor._ops._einsum_ops import einsum
 from torch.distributed.tensor._ops._embedding_ops import embedding
 from torch.distributed.tensor._ops._item_ops import get_item, set_item
-from torch.distributed.tensor._ops._join_ops import cat, stack
-from torch.distributed.tensor._ops._loss_ops import absolute, divergence, loss_of_parts, softmin
+from torch.distributed.tensor._ops._join_ops import cat, padded, stack
+from torch.distributed.tensor._ops._loss_ops import absolute, cosine_similarity, divergence
+from torch.distributed.tensor._ops._loss_ops import loss_of_parts, one_hot, softmin
 from torch.distributed.tensor._ops._math_ops import foreach_norm, norm, reduction, softmax, variance, vector_norm
 from torch.distributed.tensor._ops._math_ops import whole_only
-from torch.distributed.tensor._ops._matrix_ops import addmm, attention, bmm, linear, matmul, mm
+from torch.distributed.tensor._ops._matrix_ops import addmm, attention, baddbmm, bmm, linear, matmul, mm, mv
+from torch.distributed.tensor._ops._matrix_ops import outer
 from torch.distributed.tensor._ops._pointwise_ops import elementwise, refuse_mixed
 from torch.distributed.tensor._ops._view_ops import contiguous, cut, expand, narrow, permuted, select, view
-from torch.distributed.tensor.parallel.loss import cross_entropy
+from torch.distributed.tensor.parallel.loss import cross_entropy, nll_loss
 from torch.distributed.tensor.placement_types import Replicate
 
 # What operators do that get DTensors: `_RULES` by name; what is not there and not element by element is refused, unless
@@ -234,8 +236,9 @@ _ELEMENTWISE = {
         "sinh", "subtract", "tan", "trunc", "xlogy"
     ) for end in ("", "_")],
     "fmax", "fmin", "heaviside", "isneginf", "isposinf", "logaddexp", "logaddexp2", "positive", "rsub", "signbit",
-    "true_divide", "gelu", "silu", "leaky_relu", "elu", "selu", "celu", "softplus", "masked_fill",
-    "masked_fill_", "eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "where", "_fused_adam_",
+    "true_divide", "gelu", "silu", "mish", "leaky_relu", "elu", "selu", "celu", "softplus",
+    "masked_fill", "masked_fill_", "eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf",
+    "isfinite", "where", "_fused_adam_",
     "_amp_unscale_",
 }
 _RANDOM = ("normal_", "rand_like", "randn_like", "randint_like", "uniform_", "bernoulli", "bernoulli_")
@@ -259,5 +262,7 @@ _RULES = {
     **{name: loss_of_parts for name in ("mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy")},
     "l1_loss": absolute, "kl_div": divergence, "softmin": softmin,
     "einsum": einsum, **{name: new_like for name in ("new_empty", "new_full", "new_ones", "new_zeros")},
+    "nll_loss": nll_loss, "baddbmm": baddbmm, "scatter_add": scatter_add, "outer": outer, "ger": outer,
+    "_nn_pad": padded, "cosine_similarity": cosine_similarity, "mv": mv, "one_hot": one_hot,
     "to": _cast, "var": variance, "_foreach_norm": foreach_norm, "linalg_vector_norm": vector_norm, "norm": vector_norm,
 }

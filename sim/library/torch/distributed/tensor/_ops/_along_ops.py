@@ -1,9 +1,11 @@
+import math
 import torch
 import torch._C as _C
 from torch.distributed._functional_collectives import all_gather_tensor
 from torch.distributed.tensor._leaf import begin_context, formula, on_parts, part, specs_of, spread
+from torch.distributed.tensor._ops._pointwise_ops import refuse_mixed
 from torch.distributed.tensor._strategy import cheapest
-from torch.distributed.tensor.placement_types import Replicate, Shard
+from torch.distributed.tensor.placement_types import Partial, Replicate, Shard
 
 # Operators along dimensions that each rank has whole, and what picks values out. Source:
 # torch.distributed.tensor._ops._math_ops, _tensor_ops; torch.distributed.tensor._nonlinear_redux
@@ -119,7 +121,9 @@ def sorted_along(op, args, kwargs):
     _no_gradient(name, x)
     given = _given(args, kwargs, *(("k", "dim") if name == "topk" else ("dim",)))
     dims = _dims(given.get("dim", -1), x.dim())
-    laid = whole_along(_C.spec_of(x), dims)
+    # Parts along another dimension may cost less than the whole. Source: sort_strategy
+    rows = [[Replicate()] * 2] + [[Shard(d)] * 2 for d in range(x.dim()) if d not in dims]
+    laid = cheapest([_C.spec_of(x)], rows)[1][0]
     out = op(part(x, laid), *args[1:], **kwargs)
     shape = tuple([given["k"] if name == "topk" and i in dims else n for i, n in enumerate(x.shape)])
     return _pair(out, _C.spec_of(x), laid, shape)
@@ -138,12 +142,46 @@ def largest_at(op, args, kwargs):
         return _largest_along(find, op, x, given["dim"], given.get("keepdim", False), False)
     spec = _C.spec_of(x)
     if any([p.is_shard() for p in spec.placements]):
-        _C.refuse(
-            f"{op.__name__}() over all of a DTensor that lies in parts is not modelled",
-            "take this rank's part: x.to_local()",
-        )
+        with torch.no_grad():
+            return _largest_of_all(op, spec, _C.local_of(x), given.get("keepdim", False))
     at = _C.call_local(op, _C.local_of(x))
     return spread(at, spec, None, ())
+
+
+def _largest_of_all(op, spec, local, keeps):
+    """of a part, as a place in the whole; then of what the ranks found. Source: argminmax_handler"""
+    among = [i for i, p in enumerate(spec.placements) if p.is_shard()]
+    kind = "max" if op.__name__ == "argmax" else "min"
+    made = [Partial(kind) if p.is_shard() else p for p in spec.placements]
+    at = op(local)
+    value = local.flatten()[at]
+    place = _place_in_whole(at, spec, tuple(local.shape))
+    every_value, every_at = value, place
+    for i in among:
+        every_value = all_gather_tensor(every_value, 0, (spec.mesh, i))
+        every_at = all_gather_tensor(every_at, 0, (spec.mesh, i))
+    winner = op(every_value, None, True)
+    shape = (1,) * len(spec.shape) if keeps else ()
+    out = spread(torch.gather(every_at, dim=0, index=winner).reshape(shape), spec, made, shape)
+    del at
+    del value
+    del place
+    del every_value
+    del every_at
+    return out
+
+
+def _place_in_whole(at, spec, own):
+    """Source: _convert_to_global_idxs"""
+    among = [[i for i, p in enumerate(spec.placements) if p.is_shard(dim)] for dim in range(len(own))]
+    coordinates = torch.unravel_index(at, own)
+    whole = torch.stack(coordinates)
+    for dim, mesh_dims in enumerate(among):
+        whole[dim] += _offset(spec, dim, mesh_dims)
+    place = torch.tensor(0, device=at.device, dtype=torch.long)
+    for dim, each in enumerate(whole):
+        place += each * math.prod(spec.shape[dim + 1:])
+    return place
 
 
 def largest_along(op, args, kwargs):
@@ -224,6 +262,20 @@ def gather(op, args, kwargs):
         return (_scatter_added(nothing, dim, kept[0], grad),)
 
     return formula("gather", (x,), forward, gradients, (index,))
+
+
+def scatter_add(op, args, kwargs):
+    """the gradient of what is added is picked out again"""
+    given = _given(args, kwargs, "dim", "index", "src")
+    x, index, source = given["input"], given["index"], given["src"]
+    dim = _dims(given["dim"], x.dim())[0]
+    refuse_mixed("scatter_add.default", [x, index, source])
+    forward = lambda: (_scatter_added(x, dim, index, source), (), "ScatterAddBackward0")
+
+    def gradients(kept, needs, grad):
+        return grad if needs[0] else None, grad.gather(dim, kept[0]) if needs[1] else None
+
+    return formula("scatter_add", (x, source), forward, gradients, (index,))
 
 
 def _scatter_added(x, dim, index, source):

@@ -60,3 +60,21 @@ def stack(op, args, kwargs):
     shape = (*tensors[0].shape[:dim], len(tensors), *tensors[0].shape[dim:])
     gradients = lambda kept, needs, grad: grad.unbind(dim)
     return _joined("stack", torch.stack, tensors, dim, laid, made, shape, "StackBackward0", gradients)
+
+
+def padded(op, args, kwargs):
+    """pad with a number: every rank has the whole. Source: constant_pad_nd_strategy, which knows one dimension of a
+    mesh; constant_pad_nd_backward"""
+    given = {**dict(zip(("input", "pad", "mode", "value"), args)), **kwargs}
+    x, sizes = given["input"], tuple(given["pad"])
+    spec = _C.spec_of(x)
+    if given.get("mode", "constant") != "constant" or len(spec.placements) != 1:
+        _C.refuse("pad() of this DTensor is not modelled", "take this rank's part: x.to_local()")
+    whole, number = [Replicate()], given.get("value")
+
+    def forward():
+        out = op(part(x, whole), sizes, "constant", number)
+        return spread(out, spec, whole, tuple(out.shape)), (), "ConstantPadNdBackward0"
+
+    back = lambda kept, needs, grad: (op(grad, tuple([-n for n in sizes]), "constant", 0.0),)
+    return formula("constant_pad_nd", (x,), forward, back)

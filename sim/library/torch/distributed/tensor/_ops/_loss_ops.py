@@ -1,6 +1,6 @@
 import torch
 import torch._C as _C
-from torch.distributed.tensor._leaf import kernel, specs_of
+from torch.distributed.tensor._leaf import kernel, part, specs_of, spread
 from torch.distributed.tensor._ops._pointwise_ops import refuse_mixed
 from torch.distributed.tensor._strategy import cheapest
 from torch.distributed.tensor.placement_types import Partial, Replicate, Shard
@@ -86,3 +86,44 @@ def divergence(op, args, kwargs):
 def softmin(op, args, kwargs):
     x, given = args[0], {**dict(zip(("dim", "_stacklevel", "dtype"), args[1:])), **kwargs}
     return torch.nn.functional.softmax(-x, given["dim"], dtype=given.get("dtype"))
+
+
+def cosine_similarity(op, args, kwargs):
+    """of quotients by norms, which are kept from zero by a tensor of epsilon. Source: at::cosine_similarity"""
+    given = {**dict(zip(("x1", "x2", "dim", "eps"), args)), **kwargs}
+    x, y, dim = given["x1"], given["x2"], given.get("dim", 1)
+    refuse_mixed("div.Tensor", [x, y])
+    if x.dtype != y.dtype or tuple(x.shape) != tuple(y.shape):
+        _C.refuse("cosine_similarity() of DTensors that differ in type or shape is not modelled", "make them alike")
+    of_x = torch.linalg.vector_norm(x, 2, dim, True).clone()
+    of_y = torch.linalg.vector_norm(y, 2, dim, True).clone()
+    epsilon = torch.empty((), dtype=torch.float64 if x.dtype == torch.float64 else torch.float32, device=x.device)
+    with torch.no_grad():
+        of_x.clamp_min_(epsilon)
+        of_y.clamp_min_(epsilon)
+    right = y / of_y
+    left = x / of_x
+    product = left * right
+    del left
+    del right
+    out = product.sum(dim)
+    del product
+    del epsilon
+    return out
+
+
+def one_hot(op, args, kwargs):
+    """each rank compares its part with all classes. Source: at::one_hot"""
+    given = {**dict(zip(("tensor", "num_classes"), args)), **kwargs}
+    x, count = given["tensor"], given.get("num_classes", -1)
+    if count < 0:
+        _C.refuse("one_hot() of a DTensor without a number of classes is not modelled", "give num_classes")
+    spec = _C.spec_of(x)
+    laid = [Replicate() if p.is_partial() else p for p in spec.placements]
+    own = part(x, laid)
+    classes = torch.arange(count, device=own.device)
+    same = own.unsqueeze(-1) == classes
+    out = same.to(torch.int64)
+    del same
+    del classes
+    return spread(out, spec, laid, (*spec.shape, count))

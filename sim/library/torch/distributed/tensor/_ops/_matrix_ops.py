@@ -120,6 +120,57 @@ def bmm(op, args, kwargs):
     return formula("bmm", (a, b), forward, gradients, _kept(a, b))
 
 
+def baddbmm(op, args, kwargs):
+    """a product of batches added to what may be repeated. Source: baddbmm_strategy"""
+    if len(args) != 3 or kwargs:
+        _C.refuse("baddbmm() of DTensors with factors is not modelled", "multiply before: bias * beta + a.bmm(b)")
+    bias, a, b = args
+    _both("baddbmm", bias, a, b)
+    shape = (*a.shape[:2], b.shape[2])
+
+    def forward():
+        specs = [_C.spec_of(t) for t in (bias, a, b)]
+        rows = [[row[0], _of_bias(row[0], specs[0].shape, shape), *row[1:]] for row in _BMM]
+        made, laid = cheapest(specs, rows)
+        return _run(torch.baddbmm, (bias, a, b), laid, made[0], shape), (), "BaddbmmBackward0"
+
+    def gradients(kept, needs, grad):
+        of_left = grad.bmm(kept[1].transpose(1, 2)) if needs[1] else None
+        of_right = kept[0].transpose(1, 2).bmm(grad) if needs[2] else None
+        return grad if needs[0] else None, of_left, of_right
+
+    return formula("baddbmm", (bias, a, b), forward, gradients, _kept(b, a))
+
+
+# What PyTorch finds by taking mv apart: (a * b).sum(1). Source: DecompShardingStrategy
+_MV_WAYS = (
+    (Replicate(), Replicate(), Replicate()), (Shard(0), Shard(0), Replicate()), (Partial(), Shard(1), Shard(0))
+)
+
+
+def mv(op, args, kwargs):
+    a, b = [*args, *kwargs.values()]
+    _both("mv", a, b)
+    if any([p.is_partial() for t in (a, b) for p in _C.spec_of(t).placements]):
+        _C.refuse("mv() of terms of sums is not modelled", "redistribute them: x.redistribute(placements=...)")
+
+    def forward():
+        made, laid = cheapest([_C.spec_of(a), _C.spec_of(b)], _MV_WAYS)
+        return _run(torch.mv, (a, b), laid, made[0], (a.shape[0],)), (), "MvBackward0"
+
+    def gradients(kept, needs, grad):
+        of_matrix = torch.outer(grad, kept[0]) if needs[0] else None
+        return of_matrix, kept[1].t().mv(grad) if needs[1] else None
+
+    return formula("mv", (a, b), forward, gradients, _kept(a, b))
+
+
+def outer(op, args, kwargs):
+    """a product of a column and a row. Source: at::outer"""
+    column, row = [*args, *kwargs.values()]
+    return column.reshape((column.shape[0], 1)) * row
+
+
 def linear(op, args, kwargs):
     """Source: at::linear"""
     given = {**dict(zip(("input", "weight", "bias"), args)), **kwargs}
@@ -141,6 +192,8 @@ def matmul(op, args, kwargs):
     _both("mm", a, b)
     if a.dim() == 2 and b.dim() == 2:
         return torch.mm(a, b)
+    if a.dim() == 2 and b.dim() == 1:
+        return torch.mv(a, b)
     if a.dim() > 2 and b.dim() == 2:
         rows = a.reshape((-1, a.shape[-1]))
         return _unsafe_view(torch.mm(rows, b), (*a.shape[:-1], b.shape[1]))

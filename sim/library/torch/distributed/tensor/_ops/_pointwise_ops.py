@@ -44,6 +44,7 @@ _FORMULAS = {
     "sqrt": ("result", lambda grad, y: grad / (2 * y)),
     "rsqrt": ("result", lambda grad, y: _of_root(grad, y)),
     "reciprocal": ("result", lambda grad, y: _of_reciprocal(grad, y)),
+    "mish": ("self", lambda grad, x: _of_mish(grad, x)),
     "square": ("self", lambda grad, x: _of_power(grad, x, 2)),
 }
 
@@ -73,6 +74,28 @@ def _of_reciprocal(grad, y):
     out = negative * square
     del negative
     del square
+    return out
+
+
+def _of_mish(grad, x):
+    """Source: math_mish_backward"""
+    soft = torch.nn.functional.softplus(x)
+    curve = soft.tanh()
+    del soft
+    gate = x.sigmoid()
+    square = curve * curve
+    rest = torch.empty_like(square).fill_(1).sub_(square)
+    gated = x * gate
+    slope = gated * rest
+    factor = curve + slope
+    out = grad * factor
+    del factor
+    del slope
+    del gated
+    del rest
+    del square
+    del gate
+    del curve
     return out
 
 
@@ -206,7 +229,7 @@ def _two(op, args, kwargs, name):
         return out, (), f"{name.capitalize()}Backward0"
 
     def gradients(kept, needs, grad):
-        x, y = kept
+        y, x = kept
         if is_product:
             of_y = grad * x if needs[1] else None
             return grad * y if needs[0] else None, of_y
@@ -214,7 +237,8 @@ def _two(op, args, kwargs, name):
         return grad / y if needs[0] else None, of_y
 
     wants = (x.requires_grad, y.requires_grad)
-    kept = (x if wants[1] else None, y if wants[0] or not is_product else None)
+    # Nodes keep and drop by the names of operands: other before self.
+    kept = (y if wants[0] or not is_product else None, x if wants[1] else None)
     return formula(name, (x, y), forward, gradients, kept)
 
 

@@ -48,6 +48,20 @@ def cross_entropy(op, args, kwargs):
     return _nll_of_whole(x.log_softmax(channel), target, channel, reduction, ignored)
 
 
+def nll_loss(op, args, kwargs):
+    """of logarithms of probabilities that each rank has whole by class"""
+    given = {**dict(zip(_NAMES[:-1], args)), **kwargs}
+    x, target = given["input"], given["target"]
+    if loss_parallel._open:
+        _C.refuse("nll_loss() in loss_parallel is not modelled", "call cross_entropy()")
+    if _C.spec_of(x) is None:
+        _C.refuse("nll_loss() of a tensor and a DTensor is not modelled", "make both DTensors")
+    if any([given.get(name) is not None for name in ("weight", "size_average", "reduce")]):
+        _C.refuse("nll_loss() of DTensors with weights is not modelled", "take x.to_local()")
+    channel = 1 if x.dim() > 1 else 0
+    return _nll_of_whole(x, target, channel, given.get("reduction", "mean"), given.get("ignore_index", -100))
+
+
 def _nll_of_whole(x, target, channel, reduction, ignored):
     """Source: torch.distributed.tensor._ops._math_ops, nll_loss_forward_strategy"""
     if _C.spec_of(target) is None:
