@@ -19,15 +19,11 @@ class ImportCommand final : public Command {
         "import",
         "make a scenario of a Hugging Face config.json",
         "Where a folder of packages has transformers' sources, the model is the library's own "
-        "class, "
-        "made from the configuration, of whatever family. Without them GPT-2, Llama, Mistral, "
-        "Qwen2, "
-        "BERT and ViT are known. Their models are plain torch.nn, which runs under PyTorch too, "
-        "with "
-        "Hugging Face's modules, names and order of operations. They are trained without a "
-        "key-value "
-        "cache or attention mask; attention is scaled_dot_product_attention. Keys that are not "
-        "known are told.",
+        "class, made from the configuration, of whatever family. Without them GPT-2, Llama, "
+        "Mistral, Qwen2, BERT and ViT are known. Their models are plain torch.nn, which runs under "
+        "PyTorch too, with Hugging Face's modules, names and order of operations. They are trained "
+        "without a key-value cache or attention mask; attention is scaled_dot_product_attention. "
+        "Keys that are not known are told.",
         {{"FORMAT", "hf"}, {"CONFIG", "a config.json; - for standard input"}},
         {{"output", "FILE",
           "write the scenario there (.yaml), and the model beside it (.py); else both as one "

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/run/literals.h"
 #include "sim/study/import/hf_texts.h"
 #include "sim/yaml/quoted.h"
 
@@ -51,30 +52,6 @@ constexpr Task kImagesAlone{"Model", {kPixelValues, kNothing, kNothing}};
 constexpr std::string_view kLeftOut[] = {"architectures", "transformers_version", "_name_or_path",
                                          "model_type", "auto_map"};
 
-bool is_identifier(std::string_view text) {
-  const auto letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
-  return !text.empty() && letter(text.front()) &&
-         std::all_of(text.begin(), text.end(),
-                     [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
-}
-
-std::string python_text(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
-
 std::string python_literal(const JsonValue& value) {
   switch (value.kind) {
     case Kind::kNull:
@@ -88,7 +65,7 @@ std::string python_literal(const JsonValue& value) {
     case Kind::kReal:
       return real_literal(value.real);
     case Kind::kText:
-      return python_text(value.text);
+      return quoted_literal(value.text);
     case Kind::kArray: {
       std::string out = "[";
       for (const JsonValue& item : value.items)
@@ -98,7 +75,7 @@ std::string python_literal(const JsonValue& value) {
     case Kind::kObject: {
       std::string out = "{";
       for (const JsonMember& member : value.members) {
-        out += fmt::format("{}{}: {}", out.size() == 1 ? "" : ", ", python_text(member.key),
+        out += fmt::format("{}{}: {}", out.size() == 1 ? "" : ", ", quoted_literal(member.key),
                            python_literal(member.value));
       }
       return out + "}";
@@ -207,7 +184,8 @@ class LibraryImporter {
         out.arguments += fmt::format("{}{}: {}", out.arguments.empty() ? "" : ", ", member.key,
                                      argument(member.value));
       } else {
-        rest += fmt::format("    {}: {},\n", python_text(member.key), python_literal(member.value));
+        rest +=
+            fmt::format("    {}: {},\n", quoted_literal(member.key), python_literal(member.value));
       }
     }
     for (const auto& [name, input] : task_->inputs) {
@@ -234,7 +212,7 @@ class Training(nn.Module):
             ? ""
             : fmt::format("\n# What is no plain value of the configuration.\nCONFIG = {{\n{}}}\n",
                           rest),
-        python_text(find("model_type")->text), parameters, passed,
+        quoted_literal(find("model_type")->text), parameters, passed,
         rest.empty() ? "" : "**CONFIG, ");
     return out;
   }
