@@ -86,7 +86,8 @@ void CachingAllocator::free_far(RequestId id) {
   const BlockIndex index = found->second;
   far_bindings_.erase(found);
   Block& block = blocks_[index];
-  note(Action::kFreeRequested, block.address, block.requested_bytes, block.lane->stream, id);
+  note(Action::kFreeRequested, block.address, block.requested_bytes, block.lane->stream, id,
+       block.bytes);
   block.flags = static_cast<Block::Flags>(block.flags & ~Block::kAllocated);
   block.lane->own->decrease(Amount::kAllocations, 1);
   block.lane->own->decrease(Amount::kAllocatedBytes, as_signed(block.bytes));
@@ -137,6 +138,7 @@ bool CachingAllocator::serve(Request& request) {
   Lane& lane = *request.lane;
   const BlockIndex index = search(lane, request.rounded, may_expand(*lane.pool));
   if (index == kNoBlock) return serve_with_new_memory(request);
+  finish_samples();  // blocks of other streams may have come free just before
   lane.free.erase(blocks_.data(), index);
   hand_out(index, lane, lane.split, request);
   return true;

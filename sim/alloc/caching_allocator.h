@@ -138,7 +138,7 @@ class CachingAllocator final : public Allocator {
 
   // caching_hot.cc
   template <Way kWay, bool kHistory, class... Actions>
-  void note_inline(std::uint64_t address, Bytes bytes, StreamId stream, RequestId id,
+  void note_inline(std::uint64_t address, Bytes bytes, Bytes taken, StreamId stream, RequestId id,
                    Actions... actions);
   template <Way kWay, bool kHistory>
   bool allocate_inline(const Instruction& request);
@@ -197,10 +197,16 @@ class CachingAllocator final : public Allocator {
     return id < bound_ids_ ? bound_[id] : far_binding(id);
   }
   [[nodiscard]] BlockIndex far_binding(RequestId id) const;
-  void note(Action action, std::uint64_t address, Bytes bytes, StreamId stream, RequestId id) {
+  static std::uint32_t units_of(Bytes taken) {
+    return static_cast<std::uint32_t>(taken / kMinBlockBytes);
+  }
+  /// `taken`: the size of the block that the event is about, if it is about one.
+  void note(Action action, std::uint64_t address, Bytes bytes, StreamId stream, RequestId id,
+            Bytes taken = 0) {
     if (history_ == nullptr) [[likely]]
       return;
-    const Event event{address, bytes, id, instruction_, stream, action, device_number_};
+    const Event event{address,        bytes,          id, instruction_, stream, action,
+                      device_number_, units_of(taken)};
     if (!gathers_) {
       append(event);
       return;

@@ -41,11 +41,11 @@ constexpr bool counts_splits(Block::Flags flags) {
 
 }  // namespace
 
-/// Notes one event for each of `actions`, alike in all else.
+/// Notes one event of a block of `taken` bytes for each of `actions`, alike in all else.
 template <Way kWay, bool kHistory, class... Actions>
 [[gnu::always_inline]] inline void CachingAllocator::note_inline(std::uint64_t address, Bytes bytes,
-                                                                 StreamId stream, RequestId id,
-                                                                 Actions... actions) {
+                                                                 Bytes taken, StreamId stream,
+                                                                 RequestId id, Actions... actions) {
   if constexpr (kHistory && kWay != Way::kLong) {
     Event* event = recent_end_;
     for (const Action action : {actions...}) {
@@ -55,11 +55,12 @@ template <Way kWay, bool kHistory, class... Actions>
       event->instruction = instruction_;
       event->stream = stream;
       event->action = action;
+      event->units = units_of(taken);
       ++event;
     }
     recent_end_ = event;
   } else if constexpr (kHistory) {
-    (note(actions, address, bytes, stream, id), ...);
+    (note(actions, address, bytes, stream, id, taken), ...);
   }
 }
 
@@ -115,14 +116,15 @@ template <Way kWay, bool kHistory, bool kInSet>
                                                                      RequestId id) {
   Tally& own = *lane.own;
   Block* block = &blocks_[index];
-  note_inline<kWay, kHistory>(block->address, bytes, lane.stream, id, Action::kAlloc);
   Bytes taken = block->bytes;
+  const bool splits = taken - rounded >= rule.from && (kWay != Way::kLong || rounded < rule.below);
+  if (splits) taken = rounded;
+  note_inline<kWay, kHistory>(block->address, bytes, taken, lane.stream, id, Action::kAlloc);
   const auto flags =
       kWay == Way::kShortest
           ? Block::Flags{Block::kMapped}
           : static_cast<Block::Flags>(block->flags & ~(Block::kFree | Block::kGroupLeader));
-  if (taken - rounded >= rule.from && (kWay != Way::kLong || rounded < rule.below)) {
-    taken = rounded;
+  if (splits) {
     index = split_inline<kWay, kInSet>(index, lane, rounded, flags);
     block = &blocks_[index];
   } else {
@@ -240,7 +242,7 @@ template <Way kWay>
 void CachingAllocator::complete(BlockIndex index) {
   const Block& block = blocks_[index];
   note(Action::kFreeCompleted, block.address, block.requested_bytes, block.lane->stream,
-       block.life.id);
+       block.life.id, block.bytes);
   complete_inline<Way::kLong>(index);
 }
 
@@ -289,12 +291,12 @@ template <Way kWay, bool kHistory>
     lane.own->decrease(Amount::kAllocatedBytes, as_signed(block.bytes));
   };
   if (kWay != Way::kLong && (flags & Block::kUsed) == 0) [[likely]] {
-    note_inline<kWay, kHistory>(block.address, block.requested_bytes, lane.stream, id,
+    note_inline<kWay, kHistory>(block.address, block.requested_bytes, block.bytes, lane.stream, id,
                                 Action::kFreeRequested, Action::kFreeCompleted);
     count();
     complete_inline<kWay>(index);
   } else {
-    note_inline<kWay, kHistory>(block.address, block.requested_bytes, lane.stream, id,
+    note_inline<kWay, kHistory>(block.address, block.requested_bytes, block.bytes, lane.stream, id,
                                 Action::kFreeRequested);
     block.flags = static_cast<Block::Flags>(flags & ~Block::kAllocated);
     count();

@@ -10,7 +10,6 @@
 // #7, #11, #14).
 
 namespace tidemark {
-namespace {}  // namespace
 
 bool CachingAllocator::serve_with_new_memory(Request& request) {
   if (counts_searches_) collect_garbage();
@@ -20,6 +19,7 @@ bool CachingAllocator::serve_with_new_memory(Request& request) {
       Lane& lane = lane_of(pool_of(pool, request.lane->kind), request.lane->stream);
       const BlockIndex index = search(lane, request.rounded, false);
       if (index == kNoBlock) continue;
+      finish_samples();
       lane.free.erase(blocks_.data(), index);
       hand_out(index, lane, split_rule(*lane.pool, false), request);
       return true;

@@ -36,6 +36,9 @@ std::string file_of_device(const std::string& path, std::size_t device) {
 /// What shows every event, so that no step may be left out of it.
 constexpr std::array<std::string_view, 8> kEveryEvent{
     "at", "events", "timeline", "host-timeline", "plot", "snapshot", "perfetto", "columns"};
+/// What shows all amounts after every event.
+constexpr std::array<std::string_view, 5> kEverySample{"timeline", "plot", "snapshot", "perfetto",
+                                                       "columns"};
 /// More events than these are not written: some 250 bytes each while the run lasts.
 constexpr std::uint64_t kMostEvents = 5'000'000;
 
@@ -43,6 +46,8 @@ constexpr std::uint64_t kMostEvents = 5'000'000;
 /// Errors: InputError where too many events are asked for.
 RunResult run_scenario(const Arguments& args, const Scenario& scenario, RunOptions options) {
   options.leave_out_repeats = !args.has("every-step");
+  options.keep_samples = std::ranges::any_of(
+      kEverySample, [&](std::string_view option) { return args.has(std::string(option)); });
   RunResult result = tidemark::run(scenario, options);
   if (result.repeats.empty()) return result;
   std::uint64_t events = 0;

@@ -31,7 +31,9 @@ constexpr std::string_view action_name(Action action) {
 /// One line of the event trace. `bytes` is what PyTorch's history records: the requested size for
 /// alloc and free, the segment's for segment actions, the rounded size for oom. `address` is the
 /// device's free bytes for oom. `instruction` counts the instructions executed before it: the join
-/// to phase, label and time.
+/// to phase, label and time. `units`: the size of the block, for alloc and free, in units of
+/// kMinBlockBytes; 0 where the allocator does not tell. It is no part of what PyTorch records, and
+/// none of a comparison.
 struct Event {
   std::uint64_t address = 0;
   Bytes bytes = 0;
@@ -40,7 +42,12 @@ struct Event {
   StreamId stream = 0;
   Action action = Action::kAlloc;
   std::uint8_t device = 0;
-  friend bool operator==(const Event&, const Event&) = default;
+  std::uint32_t units = 0;
+  friend bool operator==(const Event& a, const Event& b) {
+    return a.address == b.address && a.bytes == b.bytes && a.id == b.id &&
+           a.instruction == b.instruction && a.stream == b.stream && a.action == b.action &&
+           a.device == b.device;
+  }
 };
 static_assert(sizeof(Event) == 32);
 

@@ -9,6 +9,7 @@
 #include "sim/report/live_report.h"
 #include "sim/report/run_report.h"
 #include "sim/report/time_text.h"
+#include "sim/run/levels.h"
 #include "sim/run/verdict.h"
 
 namespace tidemark {
@@ -184,18 +185,23 @@ std::string step_axis(const DeviceResult& device, std::size_t columns) {
 }
 
 std::string curves(const DeviceResult& device, const TextStyle& style) {
-  if (device.samples.empty()) return {};
+  if (device.events.empty()) return {};
   constexpr std::size_t kMargins = 28;
   const std::size_t columns =
-      std::min(std::clamp<std::size_t>(style.width, 60, 120) - kMargins, device.samples.size());
+      std::min(std::clamp<std::size_t>(style.width, 60, 120) - kMargins, device.events.size());
+  PeakCurve reserved(device.events.size(), columns);
+  PeakCurve allocated(device.events.size(), columns);
+  visit_levels(device, [&](std::uint32_t, const MemorySample& sample) {
+    reserved.add(sample.reserved);
+    allocated.add(sample.allocated);
+  });
   const Bytes highest = device.peak_reserved.bytes;
-  const auto line = [&](std::string_view name, Bytes MemorySample::*field, Bytes peak) {
-    return fmt::format("{:<12}{}  {}\n", name,
-                       sparkline(downsample_peaks(device.samples, field, columns), highest),
+  const auto line = [&](std::string_view name, const PeakCurve& curve, Bytes peak) {
+    return fmt::format("{:<12}{}  {}\n", name, sparkline(curve.columns(), highest),
                        human_bytes(peak));
   };
-  std::string out = line("Reserved", &MemorySample::reserved, device.peak_reserved.bytes);
-  out += line("Allocated", &MemorySample::allocated, device.peak_allocated.bytes);
+  std::string out = line("Reserved", reserved, device.peak_reserved.bytes);
+  out += line("Allocated", allocated, device.peak_allocated.bytes);
   std::string axis = fmt::format("{:<12}{}", "  at step", step_axis(device, columns));
   axis.erase(axis.find_last_not_of(' ') + 1);
   if (axis != "  at step") out += axis + "\n";

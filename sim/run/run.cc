@@ -61,6 +61,7 @@ Simulator simulator_of(const Scenario& scenario, const Program& program,
   simulation.policy = scenario.policy;
   simulation.costs = options.costs;
   simulation.keep_events = options.keep_events;
+  simulation.keep_samples = options.keep_samples;
   simulation.keep_live = options.keep_live;
   simulation.keep_times = options.keep_times;
   simulation.count_users = scenario.rank.has_value();
@@ -382,7 +383,7 @@ RunResult run(const Scenario& scenario, const RunOptions& options) {
     return run_rank(scenario, options, messages);
   RunOptions events;
   events.costs = options.costs;
-  events.keep_live = events.keep_times = false;
+  events.keep_samples = events.keep_live = events.keep_times = false;
   events.leave_out_repeats = true;
   const bool may_ask =
       scenario.rank_choice == RankChoice::kSome && ways_of(scenario.assume).size() == 1;

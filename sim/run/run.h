@@ -11,7 +11,8 @@ namespace tidemark {
 /// What a run is to keep. The policy of events is the scenario's.
 struct RunOptions {
   CostModel costs;
-  bool keep_events = true;            ///< events, samples, labels; off: peaks and statistics alone
+  bool keep_events = true;            ///< events and labels; off: peaks and statistics alone
+  bool keep_samples = true;           ///< off: they are left out where levels.h can do without
   bool keep_live = true;              ///< what was live at the peaks
   bool keep_times = true;             ///< simulated time
   graph::Details* details = nullptr;  ///< takes the graph as people look at it; null: nobody asks

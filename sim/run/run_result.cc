@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/check.h"
+#include "sim/run/levels.h"
 
 namespace tidemark {
 
@@ -42,8 +43,7 @@ std::vector<LiveBlock> live_at(const DeviceResult& device, const Program& progra
     LiveBlock block;
     block.id = static_cast<RequestId>(id);
     block.requested_bytes = device.events[at].bytes;
-    block.block_bytes =
-        device.samples[at].allocated - (at == 0 ? 0 : device.samples[at - 1].allocated);
+    block.block_bytes = block_bytes_of(device, at);
     block.alloc_event = at;
     block.label = device.labels[at];
     if (id < program.categories.size()) block.category = program.categories[id];

@@ -108,8 +108,9 @@ struct RepeatResult {
 struct DeviceResult {
   DeviceSpec spec;
   AllocatorSettings settings;
-  std::vector<Event> events;          ///< empty unless RunOptions::keep_events
-  std::vector<MemorySample> samples;  ///< one an event
+  std::vector<Event> events;  ///< empty unless RunOptions::keep_events
+  /// One an event; or none, where a run without RunOptions::keep_samples can do so (levels.h).
+  std::vector<MemorySample> samples;
   std::vector<LabelId> labels;        ///< one an event: the operator whose request brought it about
   std::vector<Nanoseconds> times_ns;  ///< one an event, host clock; empty unless the run is timed
   std::vector<PhaseResult> phases;    ///< in order; together they hold every event

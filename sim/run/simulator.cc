@@ -11,6 +11,7 @@
 #include "sim/base/check.h"
 #include "sim/base/problem.h"
 #include "sim/run/find_peak.h"
+#include "sim/run/levels.h"
 
 namespace tidemark {
 namespace {
@@ -140,7 +141,7 @@ struct Simulator::Device {
     result.spec = given.spec;
     result.settings = given.settings;
     if (!simulator.options_.keep_events) return;
-    history.sampling = true;
+    history.sampling = simulator.options_.keep_samples || !events_tell_levels(given.settings);
     allocator->set_history(&history);
   }
 

@@ -24,8 +24,9 @@ namespace tidemark {
 struct SimulatorOptions {
   EventPolicy policy;
   CostModel costs;
-  /// Events, samples, labels; off: peaks and statistics alone, at the least cost.
+  /// Events and labels; off: peaks and statistics alone, at the least cost.
   bool keep_events = true;
+  bool keep_samples = true;  ///< off: they are left out where levels.h can do without
   bool keep_live = true;     ///< PeakResult::live and by_category; needs keep_events
   bool keep_times = true;    ///< simulated time, even where the policy does not ask for it
   bool count_users = false;  ///< for users()

@@ -102,22 +102,33 @@ constexpr std::uint64_t parts_per_million(Bytes part, Bytes whole) {
   return static_cast<std::uint64_t>((static_cast<Wide>(part) * 1'000'000U + whole / 2) / whole);
 }
 
-/// The highest value in each of `columns` equal stretches of the events: a curve that fits a line
-/// of text and hides no peak. `rows`: one an event, in order. Cost: linear.
-template <class Rows, class Row>
-std::vector<Bytes> downsample_peaks(const Rows& rows, Bytes Row::*field, std::size_t columns) {
-  std::vector<Bytes> curve;
-  columns = std::min<std::size_t>(columns, rows.size());
-  curve.reserve(columns);
-  // Event i belongs to column i * columns / size, rounded down.
-  std::size_t i = 0;
-  for (std::size_t column = 0; column < columns; ++column) {
-    const std::size_t end = ((column + 1) * rows.size() + columns - 1) / columns;
-    Bytes highest = 0;
-    for (; i < end; ++i) highest = std::max(highest, rows[i].*field);
-    curve.push_back(highest);
+/// The highest value in each of some equal stretches of the events: a curve that fits a line of
+/// text and hides no peak.
+class PeakCurve {
+ public:
+  /// Of `events` values; of as many `columns`, or fewer where the events are fewer.
+  PeakCurve(std::size_t events, std::size_t columns)
+      : events_(events), columns_(std::min(columns, events)) {
+    curve_.reserve(columns_);
   }
-  return curve;
-}
+  /// Takes the value after the next event. Requires: it is called at most `events` times.
+  void add(Bytes bytes) {
+    if (taken_ == end_) {
+      // Event i belongs to column i * columns / events, rounded down.
+      curve_.push_back(0);
+      end_ = (curve_.size() * events_ + columns_ - 1) / columns_;
+    }
+    curve_.back() = std::max(curve_.back(), bytes);
+    ++taken_;
+  }
+  [[nodiscard]] const std::vector<Bytes>& columns() const { return curve_; }
+
+ private:
+  std::size_t events_;
+  std::size_t columns_;
+  std::size_t taken_ = 0;
+  std::size_t end_ = 0;  ///< of the column that is being filled
+  std::vector<Bytes> curve_;
+};
 
 }  // namespace tidemark

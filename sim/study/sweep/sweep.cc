@@ -22,7 +22,8 @@
 namespace tidemark {
 namespace {
 
-constexpr RunOptions kOptions{.costs = {}, .keep_events = true, .keep_live = false};
+constexpr RunOptions kOptions{
+    .costs = {}, .keep_events = true, .keep_samples = false, .keep_live = false};
 
 CellResult summarise(const RunResult& run) {
   CellResult result;

@@ -82,11 +82,12 @@ TEST_CASE("a share in millionths does not overflow at 2^60 bytes") {
 }
 
 TEST_CASE("downsampling keeps every peak") {
-  std::vector<Amounts> amounts(1000);
-  amounts[333].allocated = 7;
-  const std::vector<Bytes> curve = downsample_peaks(amounts, &Amounts::allocated, 10);
-  CHECK(curve == std::vector<Bytes>{0, 0, 0, 7, 0, 0, 0, 0, 0, 0});
-  CHECK(downsample_peaks(std::span(amounts).first(3), &Amounts::allocated, 10).size() == 3);
+  PeakCurve curve(1000, 10);
+  for (Bytes at = 0; at < 1000; ++at) curve.add(at == 333 ? 7 : 0);
+  CHECK(curve.columns() == std::vector<Bytes>{0, 0, 0, 7, 0, 0, 0, 0, 0, 0});
+  PeakCurve few(3, 10);
+  for (const Bytes bytes : {1, 2, 3}) few.add(bytes);
+  CHECK(few.columns() == std::vector<Bytes>{1, 2, 3});
 }
 
 }  // namespace
