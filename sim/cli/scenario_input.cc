@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/format/read_scope.h"
+#include "sim/run/scenario_fields.h"
 #include "sim/run/script.h"
 #include "sim/yaml/quoted.h"
 
@@ -51,24 +52,6 @@ void add_rank_overrides(const Arguments& args, std::vector<Override>& overrides)
   add("rank", "ranks.rank");
 }
 
-/// "250ms", "90s", "1.5min", "2h".
-std::int64_t nanoseconds_of(const std::string& text) {
-  static constexpr std::pair<std::string_view, double> kUnits[] = {
-      {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"h", 3600e9}};
-  constexpr double kMost = 9e18;
-  double number = 0;
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, number);
-  const std::string_view unit(read.ptr, static_cast<std::size_t>(end - read.ptr));
-  for (const auto& [name, factor] : kUnits) {
-    const double ns = number * factor;
-    if (read.ec == std::errc() && unit == name && ns >= 1 && ns < kMost)
-      return static_cast<std::int64_t>(ns);
-  }
-  usage_error("--until", "expected a time with its unit, found '" + text + "'",
-              "as in --until 90s: ns, us, ms, s, min or h");
-}
-
 }  // namespace
 
 std::vector<std::string> given_packages(const Arguments& args) {
@@ -107,12 +90,16 @@ std::vector<Override> scenario_overrides(const Arguments& args) {
                          yaml::quoted(std::string_view(text).substr(equals + 1)), "--env"});
   }
   if (args.has("steps")) {
-    const std::string steps = std::to_string(args.number("steps", 1, 1'000'000'000).value_or(1));
-    overrides.push_back({"script.env.TIDEMARK_STEPS", yaml::quoted(steps), "--steps"});
+    const std::int64_t steps = args.number("steps", 1, kMostSteps).value_or(1);
+    overrides.push_back({"script.steps", std::to_string(steps), "--steps"});
   }
   if (args.has("until")) {
-    const std::string until = std::to_string(nanoseconds_of(args.value("until")));
-    overrides.push_back({"script.env.TIDEMARK_UNTIL_NS", yaml::quoted(until), "--until"});
+    const std::string& until = args.value("until");
+    if (!parse_duration(until)) {
+      usage_error("--until", "expected a time with its unit, found '" + until + "'",
+                  "as in --until 90s: ns, us, ms, s, min or h");
+    }
+    overrides.push_back({"script.until", yaml::quoted(until), "--until"});
   }
   std::string assumed;
   for (const std::string& each :

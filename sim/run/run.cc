@@ -47,6 +47,8 @@ torch::ModelProgram program_of(const Scenario& scenario, const std::vector<std::
   program.arguments = scenario.script_args;
   if (scenario.is_script) program.arguments.insert(program.arguments.begin(), scenario.loop->name);
   program.environment = scenario.script_env;
+  program.end_after_steps = scenario.script_steps;
+  program.end_at_ns = scenario.script_until_ns;
   program.backends = scenario.backends;
   program.compile = scenario.compile;
   program.wheel = scenario.wheel;

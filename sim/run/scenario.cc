@@ -20,6 +20,7 @@
 #include "sim/run/ops_reader.h"
 #include "sim/run/overrides.h"
 #include "sim/run/parsed_scenario.h"
+#include "sim/run/ranks_reader.h"
 #include "sim/run/scenario_fields.h"
 #include "sim/run/script.h"
 #include "sim/run/train_reader.h"
@@ -64,7 +65,7 @@ class Reader {
     scenario_.notes = fields_.text("notes").value_or("");
     scenario_.folder = folder_;
     read_device();
-    read_ranks();
+    read_ranks(fields_, scenario_, problems_);
     read_pytorch();
     read_allocator();
     const yaml::Node* backends = fields_.get("backends");
@@ -174,48 +175,6 @@ class Reader {
     problems_.push_back({train->at, "train.parallel",
                          "shares a model among ranks, and there are none",
                          "give ranks: {world: 8}"});
-  }
-
-  /// The one that is asked for; std::nullopt: all, or nobody asked.
-  std::optional<std::int64_t> read_rank(yaml::Fields& map) {
-    const yaml::Node* node = map.get("rank");
-    scenario_.rank_choice = node == nullptr ? RankChoice::kSome : RankChoice::kOne;
-    if (node == nullptr || node->text != "all") return map.integer("rank");
-    scenario_.rank_choice = RankChoice::kAll;
-    return std::nullopt;
-  }
-
-  /// A process of a job sees the GPUs of its machine.
-  void read_ranks() {
-    const yaml::Node* node = fields_.get("ranks");
-    if (node == nullptr) return;
-    yaml::Fields map(*node, "ranks", problems_, kRanksMap);
-    map.require_all();
-    constexpr std::int64_t kUsual = 8;
-    const std::int64_t world = map.integer("world").value_or(1);
-    const std::int64_t per_node = map.integer("per_node").value_or(std::min(world, kUsual));
-    const std::optional<std::int64_t> one = read_rank(map);
-    const std::int64_t rank = one.value_or(0);
-    map.done();
-    if (world % per_node != 0) {
-      const yaml::Node* said = map.get("per_node");
-      map.report(said != nullptr ? *said : *map.get("world"),
-                 said != nullptr ? "per_node" : "world",
-                 fmt::format("{} ranks are no whole number of machines of {}", world, per_node));
-    } else if (rank >= world) {
-      map.report(*map.get("rank"), "rank",
-                 fmt::format("the ranks of {} end at {}", world, world - 1));
-    } else if (fields_.get("device_count") != nullptr) {
-      fields_.report(*fields_.get("device_count"), "device_count", "cannot stand beside ranks",
-                     "a rank sees the GPUs of its machine: per_node");
-    } else {
-      scenario_.rank = {static_cast<int>(rank), static_cast<int>(world),
-                        static_cast<int>(per_node)};
-      scenario_.device_count = per_node;
-      // How far the others have come decides when a collective ends: taken as done when it is
-      // queued.
-      scenario_.policy = *parse_event_policy("ready");
-    }
   }
 
   /// Runs `read`; the place of a problem is that of `node`.
@@ -342,6 +301,9 @@ class Reader {
       map.require_all();
       file = map.text("file") ? map.get("file") : nullptr;
       if (const yaml::Node* args = map.get("args")) scenario_.script_args = texts_of(*args);
+      scenario_.script_steps =
+          static_cast<std::uint32_t>(map.integer("steps", 1, kMostSteps).value_or(0));
+      if (const yaml::Node* until = map.get("until")) read_until(map, *until);
       if (const yaml::Node* env = map.get("env")) {
         for (const yaml::Entry& entry : env->entries) {
           scenario_.script_env.emplace_back(entry.key, entry.value.text);
@@ -354,6 +316,16 @@ class Reader {
     std::shared_ptr<const SourceText> source = file_named(*file, "script");
     scenario_.model.import_folders.push_back(folder_of(source->name));
     scenario_.loop = with_constants(std::move(source), scenario_.params, problems_);
+  }
+
+  void read_until(yaml::Fields& script, const yaml::Node& node) {
+    const std::optional<Nanoseconds> until = parse_duration(node.text);
+    if (until) {
+      scenario_.script_until_ns = *until;
+    } else if (node.is_text()) {
+      script.report(node, "until", "expected a time with its unit, found '" + node.text + "'",
+                    "as in 90s: ns, us, ms, s, min or h");
+    }
   }
 
   /// PYTORCH_ALLOC_CONF of a script's environment, where `allocator.conf` does not say another.

@@ -10,6 +10,7 @@
 #include "sim/base/device_spec.h"
 #include "sim/base/problem.h"
 #include "sim/base/rank.h"
+#include "sim/base/sim_time.h"
 #include "sim/base/source.h"
 #include "sim/base/wheel.h"
 #include "sim/ops/context.h"
@@ -60,6 +61,8 @@ struct Scenario {
   std::vector<std::string> packages;     ///< folders of installed packages, where imports look too
   std::vector<std::string> script_args;  ///< sys.argv[1:] of a script
   std::vector<std::pair<std::string, std::string>> script_env;  ///< os.environ of it
+  std::uint32_t script_steps = 0;   ///< its optimizers' steps after which it is ended; 0: never
+  Nanoseconds script_until_ns = 0;  ///< the moment at which it is ended; 0: never
   std::vector<std::string> assume;  ///< of values that are not known: "train.py:12=true"
   EditedFilesPtr edited;            ///< taken for files of the user's; null: none
   bool is_script = false;           ///< `loop` is a whole program, with nothing before it

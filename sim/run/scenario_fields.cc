@@ -167,7 +167,9 @@ constexpr yaml::Field kBackendsFields[] = {
 constexpr yaml::Field kScriptFields[] = {
     {"file", kText, "the script's file, beside this one", true},
     {"args", kListOfText, "what sys.argv has after the script's name"},
-    {"env", kMapOfText, "what os.environ has"}};
+    {"env", kMapOfText, "what os.environ has"},
+    {"steps", form::integer(1, kMostSteps), "optimizer steps after which it is ended"},
+    {"until", kText, "the simulated time at which it is ended: 90s, 2h"}};
 
 constexpr yaml::Field kModelFields[] = {
     {"file", kText, "a Python file with the model, beside this file"},

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -10,6 +11,9 @@ namespace tidemark {
 // The keys of a scenario, map by map: the readers, --set and the schema for editors know no others.
 // What depends on several keys (a loop beside `train`, names that code has to have) is for the
 // readers. Source: docs/scenario.md.
+
+/// The most that `script.steps` may say.
+inline constexpr std::int64_t kMostSteps = 1'000'000'000;
 
 extern const yaml::Map kScenarioMap;
 extern const yaml::Map kDeviceMap;

@@ -554,7 +554,7 @@ class Assumptions(unittest.TestCase):
                                   capture_output=True, text=True, check=False, cwd=folder)
         self.assertEqual(done.returncode, 0, done.stderr)
         report = json.loads(done.stdout)
-        self.assertIn("the program is ended after 3 steps, as --steps asks", [n["text"] for n in report["notes"]])
+        self.assertIn("the program is ended after 3 steps, as --steps or script.steps asks", [n["text"] for n in report["notes"]])
         self.assertNotIn("16384", done.stdout)
         self.assertIn("forward 2", done.stdout)
         self.assertNotIn("forward 3", done.stdout)

@@ -43,6 +43,7 @@ class EndlessLoops(unittest.TestCase):
     def test_a_script_is_ended_at_a_simulated_time(self):
         body = ("net = torch.nn.Linear(4, 4, device='cuda')\noptimizer = torch.optim.SGD(net.parameters(), lr=0.1)\nwhile True:\n"
                 "    net(torch.randn(2, 4, device='cuda')).sum().backward()\n    optimizer.step()\n")
+        asked = []
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "s.py").write_text("import torch\n" + body, encoding="utf-8")
 
@@ -50,17 +51,26 @@ class EndlessLoops(unittest.TestCase):
                 return subprocess.run([TIDEMARK, "run", "s.py", "--device", "h100-sxm-80gb", "--until", until, "--format", "json"],
                                       capture_output=True, text=True, check=False, cwd=folder)
             short, long, wrong = run("1ms"), run("0.005s"), run("5")
+            for key in ("steps: 3", "until: 1ms", "until: 5"):
+                text = "schema_version: 1\ndevice: h100-sxm-80gb\nscript: {file: s.py, %s}\n" % key
+                (pathlib.Path(folder) / "s.yaml").write_text(text, encoding="utf-8")
+                asked.append(subprocess.run([TIDEMARK, "run", "s.yaml", "--format", "json"], capture_output=True, text=True,
+                                            check=False, cwd=folder))
         ended = []
         for done, seconds in ((short, "0.001"), (long, "0.005")):
             self.assertEqual(done.returncode, 0, done.stderr)
             told = [n["text"] for n in json.loads(done.stdout)["notes"] if "--until" in n["text"]]
             self.assertEqual(len(told), 1)
-            self.assertIn(f"is ended at {seconds} s of simulated time, as --until asks: what follows is cut", told[0])
+            self.assertIn(f"is ended at {seconds} s of simulated time, as --until or script.until asks: what follows is cut", told[0])
             ended.append(int(re.search(r"(\d+) steps? of an optimizer", told[0])[1]))
         self.assertGreater(ended[0], 0)
         self.assertGreater(ended[1], 4 * ended[0] - 4)
         self.assertEqual(wrong.returncode, 2)
         self.assertIn("expected a time with its unit, found '5'", wrong.stderr)
+        notes = [[n["text"] for n in json.loads(done.stdout)["notes"]] for done in asked[:2]]
+        self.assertIn("the program is ended after 3 steps, as --steps or script.steps asks", notes[0])
+        self.assertIn(f"{ended[0]} steps of an optimizer had ended", " ".join(notes[1]))
+        self.assertIn("s.yaml:3:29: error: script.until: expected a time with its unit, found '5'", asked[2].stderr)
 
 
 if __name__ == "__main__":

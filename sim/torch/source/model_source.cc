@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -173,15 +172,6 @@ void end_alike(lang::Alike& alike, const lang::Notes& notes,
   alike.end();
 }
 
-/// A whole number of the program's environment; 0: it is not there.
-std::int64_t number_asked(const ModelProgram& program, std::string_view variable) {
-  std::int64_t number = 0;
-  for (const auto& [name, value] : program.environment) {
-    if (name == variable) std::from_chars(value.data(), value.data() + value.size(), number);
-  }
-  return number;
-}
-
 /// Ends the program when its optimizers have made so many steps: what it holds then stays, as at
 /// its own end. An exit that it catches changes nothing any more.
 void end_after(std::uint32_t steps, Session& session, lang::Notes& notes) {
@@ -190,8 +180,9 @@ void end_after(std::uint32_t steps, Session& session, lang::Notes& notes) {
   const auto end_step = [steps, &session, &notes](lang::Interp& in, lang::Arguments&) {
     session.emitter.end_step();
     if (session.emitter.amounts().steps < steps) return lang::Value::none();
-    notes.add(lang::users_place(in),
-              fmt::format("the program is ended after {} steps, as --steps asks", steps));
+    notes.add(
+        lang::users_place(in),
+        fmt::format("the program is ended after {} steps, as --steps or script.steps asks", steps));
     session.emitter.flush();
     session.emitter.stop();
     in.raise(*in.classes().system_exit, "");
@@ -205,10 +196,11 @@ void end_at(std::int64_t host_ns, Session& session, lang::Notes& notes) {
   session.emitter.set_end(host_ns);
   session.at_end_of_time = [host_ns, &session, &notes] {
     const std::uint64_t steps = session.emitter.amounts().steps;
-    notes.add(lang::users_place(session.interp),
-              fmt::format("the program is ended at {:g} s of simulated time, as --until asks: what "
-                          "follows is cut; {} step{} of an optimizer had ended",
-                          static_cast<double>(host_ns) / 1e9, steps, steps == 1 ? "" : "s"));
+    notes.add(
+        lang::users_place(session.interp),
+        fmt::format("the program is ended at {:g} s of simulated time, as --until or "
+                    "script.until asks: what follows is cut; {} step{} of an optimizer had ended",
+                    static_cast<double>(host_ns) / 1e9, steps, steps == 1 ? "" : "s"));
   };
 }
 
@@ -266,15 +258,12 @@ void ModelSource::run(Program& program, Sink& sink) {
     session.compile = model_.compile;
     session.decisions = decisions ? &*decisions : nullptr;
     watch_counts(session);
-    // Where it is to end: after so many steps (--steps), or at a moment (--until).
-    const auto steps = static_cast<std::uint32_t>(number_asked(model_, "TIDEMARK_STEPS"));
-    const std::int64_t until_ns = number_asked(model_, "TIDEMARK_UNTIL_NS");
-    if (steps > 0) end_after(steps, session, notes_);
-    if (until_ns > 0) end_at(until_ns, session, notes_);
+    if (model_.end_after_steps > 0) end_after(model_.end_after_steps, session, notes_);
+    if (model_.end_at_ns > 0) end_at(model_.end_at_ns, session, notes_);
     std::optional<ModelWatch> watch;
     if (model_.watched != nullptr) session.watch = &watch.emplace(session, *model_.watched);
     Repetition repetition(session, printed);
-    if (model_.leave_out_repeats && steps == 0 && until_ns == 0)
+    if (model_.leave_out_repeats && model_.end_after_steps == 0 && model_.end_at_ns == 0)
       interp.set_loop_watcher(&repetition);
     try {
       run_code(model_, session, emitter);

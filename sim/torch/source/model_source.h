@@ -66,6 +66,8 @@ struct ModelProgram {
   std::vector<std::string> packages;
   std::vector<std::string> arguments;  ///< sys.argv
   std::vector<std::pair<std::string, std::string>> environment;
+  std::uint32_t end_after_steps = 0;  ///< of optimizers; 0: it goes on to its own end
+  std::int64_t end_at_ns = 0;         ///< of the host's clock; 0: it goes on to its own end
   lang::Limits limits;
   ops::Backends backends;
   CompileMode compile = CompileMode::kModel;
