@@ -317,6 +317,9 @@ class HookedCall {
       : interp_(interp), args_(args), values_(args.values, args.values + args.total()) {
     args_.values = values_.data();
   }
+  ~HookedCall() { drop(); }
+  HookedCall(const HookedCall&) = delete;
+  HookedCall& operator=(const HookedCall&) = delete;
   [[nodiscard]] Value positional() const {
     return interp_.tuple(std::vector<Value>(
         values_.begin(), values_.begin() + static_cast<std::ptrdiff_t>(args_.positional)));
@@ -340,6 +343,7 @@ class HookedCall {
     const std::size_t count = replaced.size();
     for (std::size_t k = 0; k < args_.keyword_count; ++k)
       replaced.push_back(values_[args_.positional + k]);
+    drop();
     values_ = std::move(replaced);
     args_.positional = count;
     args_.values = values_.data();
@@ -358,6 +362,12 @@ class HookedCall {
   }
 
  private:
+  /// What a call holds goes as CPython lets go of a tuple, from its end, and of a dict behind it.
+  void drop() {
+    for (std::size_t k = args_.positional; k-- > 0;) values_[k].reset();
+    values_.clear();
+  }
+
   Interp& interp_;
   lang::CallArgs& args_;
   std::vector<Value> values_;

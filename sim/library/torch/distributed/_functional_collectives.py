@@ -29,9 +29,41 @@ def _done(work, tensor):
     return tensor
 
 
+# ---- with gradients: each has a backward, which asks for a sum. Source: torch.library.register_autograd of each
+
+
+class _Differentiable(Function):
+    @staticmethod
+    def forward(ctx, tensor, run, back):
+        ctx.back = back
+        return run(tensor)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return wait_tensor(ctx.back(grad.contiguous())), None, None
+
+
+def _with_backward(tensor, run, back):
+    return _Differentiable.apply(tensor, run, back) if torch.is_grad_enabled() and tensor.requires_grad else run(tensor)
+
+
+def _sums_only(name, op):
+    if op.lower() != "sum":
+        raise RuntimeError(f"{name} backward only supports 'sum' reduction, got '{op.lower()}'")
+
+
 def all_reduce(self, reduceOp, group, tag=""):
-    out = self.clone()
-    return _done(c10d.all_reduce(out, reduceOp, _group_of(group), async_op=True), out)
+    group = _group_of(group)
+
+    def run(tensor):
+        out = tensor.clone()
+        return _done(c10d.all_reduce(out, reduceOp, group, async_op=True), out)
+
+    def back(grad):
+        _sums_only("all_reduce", reduceOp)
+        return run(grad)
+
+    return _with_backward(self, run, back)
 
 
 def broadcast(self, src, group, tag=""):
@@ -39,14 +71,27 @@ def broadcast(self, src, group, tag=""):
     return _done(c10d.broadcast(out, src, _group_of(group), async_op=True), out)
 
 
+def _gathered(tensor, group):
+    tensor = wait_tensor(tensor)  # before anything is made
+    rows = tensor.size(0) if tensor.dim() > 0 else 1  # of one number there is one a rank
+    out = torch.empty((rows * group.size(), *tensor.shape[1:]), dtype=tensor.dtype, device=tensor.device)
+    return _done(c10d.all_gather_into_tensor(out, tensor, group, async_op=True), out)
+
+
+def _scattered(tensor, op, group):
+    out = torch.empty((tensor.size(0) // group.size(), *tensor.shape[1:]), dtype=tensor.dtype, device=tensor.device)
+    return _done(c10d.reduce_scatter_tensor(out, tensor.contiguous(), op, group, async_op=True), out)
+
+
+def _gathered_with_backward(tensor, group):
+    return _with_backward(tensor, lambda t: _gathered(t, group), lambda grad: _scattered(grad, "sum", group))
+
+
 def all_gather_tensor(self, gather_dim, group, tag=""):
     if not self.is_contiguous():
         raise AssertionError("all_gather_tensor expects a contiguous tensor")
-    self = wait_tensor(self)  # before anything is made
     group = _group_of(group)
-    rows = self.size(0) if self.dim() > 0 else 1  # of one number there is one a rank
-    out = torch.empty((rows * group.size(), *self.shape[1:]), dtype=self.dtype, device=self.device)
-    _done(c10d.all_gather_into_tensor(out, self, group, async_op=True), out)
+    out = _gathered_with_backward(self, group)
     return out if gather_dim == 0 else _moved_parts(wait_tensor(out), group.size(), gather_dim)
 
 
@@ -60,6 +105,14 @@ def _moved_parts(out, count, dim):
     return out.view(shape)
 
 
+def _scattered_with_backward(tensor, op, group):
+    def back(grad):
+        _sums_only("reduce_scatter_tensor", op)
+        return _gathered(grad, group)
+
+    return _with_backward(tensor, lambda t: _scattered(t, op, group), back)
+
+
 def reduce_scatter_tensor(self, reduceOp, scatter_dim, group, tag=""):
     self = wait_tensor(self)
     group = _group_of(group)
@@ -68,16 +121,24 @@ def reduce_scatter_tensor(self, reduceOp, scatter_dim, group, tag=""):
     if scatter_dim != 0:
         parts = torch.chunk(self, group.size(), dim=scatter_dim)  # which hold the whole until the end
         self = torch.cat(parts)
-    out = torch.empty((self.size(0) // group.size(), *self.shape[1:]), dtype=self.dtype, device=self.device)
-    return _done(c10d.reduce_scatter_tensor(out, self.contiguous(), reduceOp, group, async_op=True), out)
+    return _scattered_with_backward(self, reduceOp, group)
+
+
+def _exchanged(tensor, output_split_sizes, input_split_sizes, group):
+    tensor = wait_tensor(tensor)
+    rows = tensor.size(0) if output_split_sizes is None else sum(output_split_sizes)
+    out = torch.empty((rows, *tensor.shape[1:]), dtype=tensor.dtype, device=tensor.device)
+    work = c10d.all_to_all_single(out, tensor.contiguous(), output_split_sizes, input_split_sizes, group, True)
+    return _done(work, out)
 
 
 def all_to_all_single(self, output_split_sizes, input_split_sizes, group, tag=""):
-    self = wait_tensor(self)
-    rows = self.size(0) if output_split_sizes is None else sum(output_split_sizes)
-    out = torch.empty((rows, *self.shape[1:]), dtype=self.dtype, device=self.device)
-    work = c10d.all_to_all_single(out, self.contiguous(), output_split_sizes, input_split_sizes, _group_of(group), True)
-    return _done(work, out)
+    group = _group_of(group)
+    return _with_backward(
+        self,
+        lambda t: _exchanged(t, output_split_sizes, input_split_sizes, group),
+        lambda grad: _exchanged(grad, input_split_sizes, output_split_sizes, group),
+    )
 
 
 def all_to_all_dims(self, gather_dim, shard_dim, group):
@@ -135,55 +196,64 @@ def reduce_scatter_tensor_coalesced(inputs, reduceOp, scatter_dim, group, tag=""
     return _coalesced(inputs, outputs, group)
 
 
-# ---- with gradients
-
-
-class _AllGather(Function):
-    @staticmethod
-    def forward(ctx, tensor, group):
-        ctx.group = group
-        return all_gather_tensor(tensor, 0, group)
-
-    @staticmethod
-    def backward(ctx, grad):
-        return wait_tensor(reduce_scatter_tensor(grad.contiguous(), "sum", 0, ctx.group)), None
-
-
-class _ReduceScatter(Function):
-    @staticmethod
-    def forward(ctx, tensor, reduceOp, group):
-        ctx.group = group
-        return reduce_scatter_tensor(tensor, reduceOp, 0, group)
-
-    @staticmethod
-    def backward(ctx, grad):
-        return wait_tensor(all_gather_tensor(grad.contiguous(), 0, ctx.group)), None, None
-
-
-class _AllToAll(Function):
-    @staticmethod
-    def forward(ctx, tensor, output_split_sizes, input_split_sizes, group):
-        ctx.given = input_split_sizes, output_split_sizes, group
-        return all_to_all_single(tensor, output_split_sizes, input_split_sizes, group)
-
-    @staticmethod
-    def backward(ctx, grad):
-        return wait_tensor(all_to_all_single(grad.contiguous(), *ctx.given)), None, None, None
+# ---- the same under another name
 
 
 def all_gather_tensor_autograd(self, gather_dim, group, tag=""):
-    out = _AllGather.apply(self, group)
-    return out if gather_dim == 0 else torch.cat(torch.chunk(out, _group_of(group).size(), dim=0), dim=gather_dim)
+    group = _group_of(group)
+    out = _gathered_with_backward(self, group)
+    return out if gather_dim == 0 else torch.cat(torch.chunk(out, group.size(), dim=0), dim=gather_dim)
 
 
 def reduce_scatter_tensor_autograd(self, reduceOp, scatter_dim, group, tag=""):
-    if scatter_dim != 0:
-        self = torch.cat(torch.chunk(self, _group_of(group).size(), dim=scatter_dim))
-    return _ReduceScatter.apply(self, reduceOp, group)
+    return reduce_scatter_tensor(self, reduceOp, scatter_dim, group, tag)
 
 
 def all_to_all_single_autograd(self, output_split_sizes, input_split_sizes, group, tag=""):
-    return _AllToAll.apply(self, output_split_sizes, input_split_sizes, group)
+    return all_to_all_single(self, output_split_sizes, input_split_sizes, group, tag)
+
+
+# ---- into a tensor that is there
+
+
+def _refuse_async(async_op):
+    if async_op:
+        raise AssertionError("Can't remap async version of inplace op to functional collective")
+
+
+def all_reduce_inplace(tensor, op="sum", group=None, async_op=False, tag=""):
+    _refuse_async(async_op)
+    return tensor.copy_(all_reduce(tensor, op, group, tag))
+
+
+def all_gather_tensor_inplace(output_tensor, input_tensor, group=None, async_op=False, tag="", gather_dim=0):
+    _refuse_async(async_op)
+    return output_tensor.copy_(all_gather_tensor(input_tensor, gather_dim, group, tag))
+
+
+def reduce_scatter_tensor_inplace(output, input, op="sum", group=None, async_op=False, scatter_dim=0, tag=""):
+    _refuse_async(async_op)
+    return output.copy_(reduce_scatter_tensor(input, op, scatter_dim, group, tag))
+
+
+def all_to_all_inplace(
+    output, input, output_split_sizes=None, input_split_sizes=None, group=None, async_op=False, tag=""
+):
+    _refuse_async(async_op)
+    return output.copy_(all_to_all_single(input, output_split_sizes, input_split_sizes, group, tag))
+
+
+def all_gather_inplace(tensor_list, tensor, group=None, async_op=False, tag=""):
+    _refuse_async(async_op)
+    if tensor.dim() != 0 and not all([t.size(0) == tensor.size(0) for t in tensor_list]):
+        raise AssertionError("Remapping variable size all_gather is not yet supported")
+    output = all_gather_tensor(tensor, 0, group, tag)
+    offset = 0
+    for t in tensor_list:
+        rows = 1 if t.dim() == 0 else t.size(0)
+        t.copy_(output[offset] if t.dim() == 0 else output[offset : offset + rows])
+        offset += rows
+    return tensor_list
 
 
 class AsyncCollectiveTensor:

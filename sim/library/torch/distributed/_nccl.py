@@ -12,14 +12,14 @@ class Work:
     def __init__(self, group, stream, kept, outputs):
         # As C++'s vector: the first goes first.
         self._group, self._outputs = weakref.ref(group), dict(enumerate(outputs))
-        self._shelf = kept
+        self._shelf = dict(enumerate(kept))
         self._event = stream.record_event()
         self._moment = _C.moment()
         group._unwaited[id(self)] = self
 
     def _clear_shelf(self):
-        while self._shelf:
-            self._shelf.pop(0)
+        for place in list(self._shelf):
+            del self._shelf[place]
 
     def wait(self, timeout=None):
         self._event.wait()

@@ -5,6 +5,7 @@ import torch.distributed as dist
 from contextlib import ExitStack, contextmanager
 from torch import nn
 from torch.distributed.fsdp import _flat_param as flat, _runtime as runtime
+from torch.distributed.fsdp._buffers import Buffers
 from torch.distributed.fsdp._fully_shard._fsdp_common import _apply_to_tensors, _cast_fp_tensor
 from torch.distributed.fsdp._optim_load import optim_state_dict_to_load
 from torch.distributed.fsdp._optim_state import optim_state_dict
@@ -73,6 +74,7 @@ class FullyShardedDataParallel(nn.Module):
         self._optim_state_dict_config = FullOptimStateDictConfig()
         self.compute_device = torch.device("cuda", _index(device_id))
         self._materialize(module, device_id, param_init_fn)
+        self._buffers_of_unit = Buffers(module, self._ignored[0])
         self._init_handle(module, device_id, sync_module_states)
         self._fsdp_wrapped_module = module
         if not use_orig_params and self._handle:
@@ -361,19 +363,16 @@ class FullyShardedDataParallel(nn.Module):
                 handle.reset_grad_info()
         out = {} if destination is None else destination
         keeps = not (is_full and config.rank0_only) or self.rank == 0
-        names, buffers = {}, []
+        names = {}
         with torch.no_grad():
             with self._whole(is_full and config.rank0_only, is_full and config.offload_to_cpu):
-                self._collect(self._fsdp_wrapped_module, prefix, out, names, buffers)
+                self._collect(self._fsdp_wrapped_module, prefix, out, names)
                 self._hand_out(out, names, is_full, keeps, config)
-            for name in buffers:
-                if not keeps:
-                    out.pop(name, None)
-                elif config.offload_to_cpu:
-                    out[name] = out[name].cpu()
+            if self._handle:  # a unit without parameters leaves all as it is
+                self._buffers_of_unit.hand_out(out, prefix, keeps, self)
         return out
 
-    def _collect(self, module, prefix, out, names, buffers):
+    def _collect(self, module, prefix, out, names):
         """states of a module and those below it, inner units by themselves"""
         if isinstance(module, FullyShardedDataParallel):
             module.state_dict(out, prefix)
@@ -384,12 +383,11 @@ class FullyShardedDataParallel(nn.Module):
                 out[prefix + name] = value.detach()
         for name, value in module._buffer_items():
             if value is not None and module._is_persistent(name):
-                buffers.append(prefix + name)
                 out[prefix + name] = value.detach()
         for name, child in module._module_items():
             if child is not None:
                 is_wrapper = name == "_checkpoint_wrapped_module"
-                self._collect(child, prefix if is_wrapper else prefix + name + ".", out, names, buffers)
+                self._collect(child, prefix if is_wrapper else prefix + name + ".", out, names)
 
     def _hand_out(self, out, names, is_full, keeps, config):
         """the unit's parameters as they go to the program"""

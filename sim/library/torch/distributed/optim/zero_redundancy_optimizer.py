@@ -34,11 +34,12 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         self.optim = optimizer_class(own, **defaults)
         self._sync_param_groups(self.optim.param_groups, self.param_groups)
         self.parameters_as_bucket_view, self._buckets = parameters_as_bucket_view, []
+        self._group_count = len(self.param_groups)  # groups added later are not asked
         self._trainable = self._trainable_mask()
         self._build_param_buckets()
 
     def _trainable_mask(self):
-        return [p.requires_grad for group in self.param_groups for p in group["params"]]
+        return [p.requires_grad for group in self.param_groups[:self._group_count] for p in group["params"]]
 
     def _partition_parameters(self):
         """the parameter groups of each rank: the largest parameter first, to whom has least"""

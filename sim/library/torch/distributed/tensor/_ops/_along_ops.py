@@ -2,7 +2,7 @@ import math
 import torch
 import torch._C as _C
 from torch.distributed._functional_collectives import all_gather_tensor
-from torch.distributed.tensor._leaf import begin_context, formula, on_parts, part, specs_of, spread
+from torch.distributed.tensor._leaf import begin_context, formula, part, specs_of, spread
 from torch.distributed.tensor._ops._pointwise_ops import refuse_mixed
 from torch.distributed.tensor._strategy import cheapest
 from torch.distributed.tensor.placement_types import Partial, Replicate, Shard
@@ -30,9 +30,15 @@ def without(placements, dims):
     return [Shard(p.dim - sum([d < p.dim for d in dims])) if p.is_shard() else p for p in placements]
 
 
-def _no_gradient(name, *tensors):
-    if torch.is_grad_enabled() and any([t.requires_grad for t in tensors]):
-        _C.refuse(f"gradients of {name}() of DTensors are not modelled", "take this rank's part: x.to_local()")
+def _raises(name):
+    """the gradient that PyTorch 2.11 has for no DTensor: backward ends in an error"""
+
+    def gradients(kept, needs, *grads):
+        if name == "scatter.src":
+            refuse_mixed(name, [torch.empty(0, device="meta"), next(g for g in grads if g is not None)])
+        raise NotImplementedError(f"Operator aten.{name}.default does not have a sharding strategy registered.")
+
+    return gradients
 
 
 def _reduced_shape(shape, dims, keeps):
@@ -42,11 +48,11 @@ def _reduced_shape(shape, dims, keeps):
 def cumulative(op, args, kwargs):
     """cumsum: as long as it was"""
     x = args[0]
-    _no_gradient(op.__name__, x)
     given = _given(args, kwargs, "dim")
     # A dimension that is counted from the end is taken for none that lies in parts: each rank sums its own.
     laid = whole_along(_C.spec_of(x), [given["dim"]])
-    return spread(op(part(x, laid), *args[1:], **kwargs), _C.spec_of(x), laid)
+    run = lambda: spread(op(part(x, laid), *args[1:], **kwargs), _C.spec_of(x), laid)
+    return formula("cumsum", (x,), lambda: (run(), (), "CumsumBackward0"), _raises("flip"))
 
 
 def deviation(op, args, kwargs):
@@ -118,20 +124,32 @@ def log_sum_exp(op, args, kwargs):
 def sorted_along(op, args, kwargs):
     """topk, sort: values and where they were"""
     x, name = args[0], op.__name__
-    _no_gradient(name, x)
     given = _given(args, kwargs, *(("k", "dim") if name == "topk" else ("dim",)))
     dims = _dims(given.get("dim", -1), x.dim())
     # Parts along another dimension may cost less than the whole. Source: sort_strategy
     rows = [[Replicate()] * 2] + [[Shard(d)] * 2 for d in range(x.dim()) if d not in dims]
     laid = cheapest([_C.spec_of(x)], rows)[1][0]
-    out = op(part(x, laid), *args[1:], **kwargs)
     shape = tuple([given["k"] if name == "topk" and i in dims else n for i, n in enumerate(x.shape)])
-    return _pair(out, _C.spec_of(x), laid, shape)
+
+    def forward():
+        kind, (values, indices) = _taken_apart(op(part(x, laid), *args[1:], **kwargs))
+        return kind(spread(values, _C.spec_of(x), laid, shape), spread(indices, _C.spec_of(x), laid, shape))
+
+    return _picked(name, x, forward)
 
 
-def _pair(out, spec, made, shape):
-    values, indices = out
-    return type(out)(spread(values, spec, made, shape), spread(indices, spec, made, shape))
+def _taken_apart(pair):
+    return type(pair), pair
+
+
+def _picked(name, x, forward):
+    """values and where they were, which backward wants"""
+
+    def run():
+        made = forward()
+        return made, (made[1],), name.capitalize() + "Backward0"
+
+    return formula(name, (x,), run, _raises("scatter.src"))
 
 
 def largest_at(op, args, kwargs):
@@ -186,9 +204,9 @@ def _place_in_whole(at, spec, own):
 
 def largest_along(op, args, kwargs):
     """max, min along a dimension: values and where they are"""
-    _no_gradient(op.__name__, args[0])
-    given = _given(args, kwargs, "dim", "keepdim")
-    return _largest_along(op, op, _whole_terms(args[0]), given["dim"], given.get("keepdim", False), True)
+    given, x = _given(args, kwargs, "dim", "keepdim"), args[0]
+    run = lambda: _largest_along(op, op, _whole_terms(x), given["dim"], given.get("keepdim", False), True)
+    return _picked(op.__name__, x, run)
 
 
 def _largest_along(find, choose, x, dim, keeps, has_values):
@@ -200,6 +218,8 @@ def _largest_along(find, choose, x, dim, keeps, has_values):
     laid = whole_along(spec, dims)
     made = laid if keeps else without(laid, dims)
     own = spec.with_placements(made).with_shape(shape).local_shape()
+    of_parts = Partial("max" if choose.__name__.endswith("max") else "min")
+    made = [of_parts if i in among else p for i, p in enumerate(made)]  # which says how it came, not how it lies
     one = two = every_at = every_value = gathered = last = winner = None  # which die in this order
     with torch.no_grad():
         both = find(local, dim=dim, keepdim=True)
@@ -378,14 +398,30 @@ def as_type_of(op, args, kwargs):
 
 
 def select_along(op, args, kwargs):
-    """index_select: by indices that all ranks have"""
+    """index_select: of what is picked from, parts along other dimensions, or of the indices parts"""
     given = _given(args, kwargs, "dim", "index")
     x, index = given["input"], given["index"]
-    _no_gradient("index_select", x)
     dim = _dims(given["dim"], x.dim())[0]
+    refuse_mixed("index_select.default", [x, index])
+    rows = [[Shard(dim), Replicate(), Shard(0)]]
+    rows += [[Shard(d), Shard(d), Replicate()] for d in range(x.dim()) if d != dim]
     specs = specs_of([x, index])
-    if len(specs) == 2 and not specs[1].is_replicated():
-        _C.refuse("index_select() by indices that lie in parts is not modelled", "take this rank's part: x.to_local()")
-    laid = [Replicate() if p.is_shard(dim) else p for p in specs[0].placements]
+    rows += [[Partial(), Partial(), Replicate()], [Shard(dim), Partial(), Shard(0)], [Replicate()] * 3]
+    made, laid = cheapest(specs, rows)
     shape = tuple([index.shape[0] if i == dim else n for i, n in enumerate(x.shape)])
-    return spread(on_parts(op, args, kwargs, [part(x, laid), _C.local_of(index)]), specs[0], laid, shape)
+
+    def forward():
+        parts = [part(x, laid[0]), part(index, laid[1])]
+        out = spread(op(parts[0], dim, parts[1]), specs[0], made[0], shape)
+        while parts:
+            parts.pop()
+        return out, (), "IndexSelectBackward0"
+
+    def gradients(kept, needs, grad):
+        if dim == 0:
+            _C.refuse(
+                "gradients of index_select() of DTensors are not modelled", "take this rank's part: x.to_local()"
+            )
+        raise NotImplementedError("Operator aten.index_add.default does not have a sharding strategy registered.")
+
+    return formula("index_select", (x,), forward, gradients, (index,))

@@ -1,6 +1,6 @@
 import torch
 import torch._C as _C
-from torch.distributed.tensor._leaf import formula, kernel, part, spread
+from torch.distributed.tensor._leaf import formula, kernel, part, spread, wants
 from torch.distributed.tensor._redistribute import redistribute_local_tensor
 from torch.distributed.tensor.placement_types import Partial, Replicate, Shard, _NormPartial
 
@@ -32,8 +32,21 @@ def norm(op, args, kwargs):
     named = {key: given[key] for key in ("input", "weight", "bias") if given.get(key) is not None}
     rest = {key: given[key] for key in ("normalized_shape", "eps") if given.get(key) is not None}
     expected = "NativeLayerNorm" if name == "layer_norm" else "FusedRmsNorm"
+    of_operands = [laid] + [whole] * (len(tensors) - 1)
+    if laid != list(spec.placements) and not wants(tensors) and not torch.is_inference_mode_enabled():
+        return spread(_with_means(op, named, rest, of_operands), spec, laid)
     # By name, tensors first: in the order of `tensors`.
-    return kernel(name, op, (), {**named, **rest}, [laid] + [whole] * (len(tensors) - 1), laid, back, None, expected)
+    return kernel(name, op, (), {**named, **rest}, of_operands, laid, back, None, expected)
+
+
+def _with_means(op, named, rest, laid):
+    """the means that the kernel returns too outlive what was laid out anew for it"""
+    parts = {key: part(t, p) for (key, t), p in zip(named.items(), laid)}
+    parts["input"] = _C.as_operand(parts["input"])
+    with torch.enable_grad():
+        out = op(**parts, **rest)
+    parts = None
+    return out.detach()
 
 
 def softmax(op, args, kwargs):
