@@ -58,12 +58,17 @@ void NodeGraph::merge_equal(const std::vector<bool>& are_converted) {
     GraphNode& node = nodes[id];
     same[id] = id;
     for (NodeId& input : node.inputs) input = same[input];
-    const bool is_one = !node.has_parts && node.kind != NodeKind::kPart;
-    if (!is_one || (node.kind != NodeKind::kView && node.settings == 0)) continue;
+    // Of several results: reductions alone, whose parts are merged with them (var_mean).
+    const bool is_part = node.kind == NodeKind::kPart;
+    const GraphNode& whole = is_part ? nodes[node.inputs.front()] : node;
+    const bool is_one = !node.has_parts && !is_part;
+    if (!is_one && whole.kind != NodeKind::kReduction) continue;
+    if (node.kind != NodeKind::kView && !is_part && node.settings == 0) continue;
     if (node.storage != kNoStorage && is_of_result[node.storage]) continue;
     std::vector<std::int64_t> place(node.sizes.begin(), node.sizes.end());
     place.insert(place.end(), node.strides.begin(), node.strides.end());
     place.push_back(node.offset);
+    if (!is_one) place.insert(place.end(), node.dims.begin(), node.dims.end());
     const Key key{node.name, node.inputs, node.settings, std::move(place), node.dtype};
     const auto [at, is_new] = seen.try_emplace(key, id);
     if (is_new) continue;
@@ -71,7 +76,7 @@ void NodeGraph::merge_equal(const std::vector<bool>& are_converted) {
     // What looked into the other's memory looks into this one's.
     const StorageId old = node.storage;
     const StorageId kept = nodes[at->second].storage;
-    if (old == kept) continue;
+    if (old == kept || old == kNoStorage) continue;
     for (NodeId later = id; later < nodes.size(); ++later) {
       if (nodes[later].storage == old) nodes[later].storage = kept;
     }

@@ -41,9 +41,10 @@ Tensor heads_inside(const Tensor& x) { return transpose(x, 1, 2); }
 std::int64_t rounded_head(std::int64_t d) { return d <= 128 ? round_up(d, 32) : round_up(d, 64); }
 
 /// Gradients of query, key and value, made whether wanted or not; those that are not go last.
+/// Compiled code takes the results apart itself.
 void give(Backward& b, AttentionGradients gradients) {
   for (std::size_t i = 0; i < gradients.size(); ++i) {
-    if (b.needs(i)) b.grads[i] = std::move(gradients[i]);
+    if (b.needs(i) || b.c.tracer != nullptr) b.grads[i] = std::move(gradients[i]);
     gradients[i].reset();
   }
 }

@@ -270,6 +270,19 @@ OpResult run_embedding(Arguments& a) {
   return embedding(c, a.tensor(1), indices, options);
 }
 
+/// Where each bag of a matrix begins. Compiled code computes it once for all bags of this size.
+Tensor row_starts(Context& c, const Tensor& input) {
+  if (c.tracer != nullptr)
+    c.tracer->begin_call(fmt::format("arange, 0, {}, {}", input.numel(), input.size(1)), {});
+  Tensor made;
+  {
+    const LabelScope label(c, "arange");
+    made = c.empty({input.size(0)}, input.dtype(), input.device());
+  }
+  if (c.tracer != nullptr) c.tracer->end_call();
+  return made;
+}
+
 OpResult run_embedding_bag(Arguments& a) {
   Context& c = a.context();
   if (!a.is_none(3)) throw NotModelled("embedding_bag with max_norm is not modelled");
@@ -305,7 +318,7 @@ OpResult run_embedding_bag(Arguments& a) {
           "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of "
           "fixed length sequences. However, found offsets of type Tensor");
     }
-    const Tensor offsets = c.empty({input.size(0)}, input.dtype(), input.device());
+    const Tensor offsets = row_starts(c, input);
     const Tensor flat = reshape(c, input, Dims{input.numel()});
     const Tensor flat_weights =
         weights.defined() ? reshape(c, weights, Dims{weights.numel()}) : Tensor();

@@ -92,7 +92,10 @@ std::string_view view_by_layout(const GraphNode& node, const GraphNode& base) {
 
 std::vector<NodeId> Decomposer::inputs_of(NodeId id) const {
   std::vector<NodeId> inputs;
-  for (const NodeId input : in_.nodes[id].inputs) inputs.push_back(at_[input]);
+  for (const NodeId input : in_.nodes[id].inputs) {
+    if (at_[input] == kNoNode) refuse(in_.nodes[input].name);
+    inputs.push_back(at_[input]);
+  }
   return inputs;
 }
 
@@ -296,6 +299,7 @@ void Decomposer::reduction(NodeId id) {
     const GraphNode& view = in_.nodes[other];
     if (view.kind != NodeKind::kView || view.inputs.front() != id || at_[other] != kNoNode)
       continue;
+    if (product(view.sizes) != product(node.sizes)) continue;  // a gradient that is repeated
     const NodeId seen = builder_.view("view", made, view.sizes, view.strides, view.offset);
     at_[other] = widens ? builder_.convert(seen, node.dtype) : seen;
     at_[id] = made;
@@ -351,7 +355,8 @@ void Decomposer::dropout(NodeId id) {
   const NodeId mask = builder_.pointwise("gt", {drawn}, in_.nodes[id].call, 1);
   const NodeId kept = builder_.pointwise("mul", {mask, x});
   const NodeId result = builder_.pointwise("mul", {kept}, "#scale");
-  if (!parts.empty()) gives(parts[0], result);
+  // Without a gradient nobody wants the mask: the result is no part then.
+  gives(parts.empty() ? id : parts[0], result);
   if (parts.size() > 1) gives(parts[1], mask);
 }
 
@@ -436,7 +441,7 @@ void Decomposer::convert(NodeId id) {
     case NodeKind::kView:
       keep(id);
       // What autograd repeats says no name of its own.
-      if (node.name == "view" && at_[id] != kNoNode &&
+      if (out_.nodes[at_[id]].name == "view" &&
           product(node.sizes) > product(out_.nodes[out_.nodes[at_[id]].inputs.front()].sizes))
         out_.nodes[at_[id]].name = "expand";
       return;
@@ -532,9 +537,12 @@ void Decomposer::remember(std::string_view name) {
 /// A kernel of its own, as eager has it: what inductor falls back to, and what is not known here.
 void Decomposer::keep_unknown(NodeId id) {
   const GraphNode& node = in_.nodes[id];
-  static constexpr std::string_view kFallbacks[] = {
-      "topk",     "sort",           "kthvalue",        "median",         "mode",
-      "randperm", "_cdist_forward", "_cdist_backward", "masked_scatter", "view_as_complex"};
+  static constexpr std::string_view kFallbacks[] = {"topk",           "sort",
+                                                    "kthvalue",       "median",
+                                                    "mode",           "randperm",
+                                                    "_cdist_forward", "_cdist_backward",
+                                                    "masked_scatter", "view_as_complex",
+                                                    "_embedding_bag", "embedding_bag_backward"};
   const bool is_known =
       library_kernel(node.name) ||
       std::find(std::begin(kFallbacks), std::end(kFallbacks), node.name) != std::end(kFallbacks);

@@ -2,9 +2,12 @@
 // others. Source: docs/rules/compile.md#1.
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <string_view>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "sim/graph/inductor/decomposer.h"
 #include "sim/graph/inductor/index.h"
@@ -28,8 +31,6 @@ constexpr Anywhere kAnywhere[] = {{"index"},
                                   {"take"},
                                   {"flip"},
                                   {"flip_backward"},
-                                  {"roll"},
-                                  {"roll_backward"},
                                   {"constant_pad_nd"},
                                   {"repeat"},
                                   {"pixel_shuffle"},
@@ -76,13 +77,63 @@ void Decomposer::adds_where(NodeId id, std::size_t, std::vector<NodeId> places) 
   reads.insert(reads.end(), places.begin(), places.end());
   if (places.empty()) reads.push_back(values);
   reads.push_back(values);
-  const NodeId made = builder_.opaque("index_put", std::move(reads), node.sizes, dtype);
+  const std::string_view as = node.name == "gather_backward" ? "scatter_add" : "index_put";
+  const NodeId made = builder_.opaque(as, std::move(reads), node.sizes, dtype);
   gives(id, builder_.convert(made, node.dtype));
+}
+
+/// One dimension after the other is read at places that loops compute: the numbers of a row, moved
+/// on and divided by the row's length with the rest kept. Source: torch._refs.roll.
+bool Decomposer::roll(NodeId id) {
+  const GraphNode& node = in_.nodes[id];
+  const bool is_back = node.name == "roll_backward";
+  const std::size_t list = node.call.find("tensor, ");
+  if ((node.name != "roll" && !is_back) || list == std::string_view::npos) return false;
+  // The shifts, then the dimensions, if it says any.
+  std::vector<std::int64_t> numbers;
+  const std::string_view text = node.call.substr(list + 8);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    std::int64_t number = 0;
+    const auto read = std::from_chars(text.data() + i, text.data() + text.size(), number);
+    if (read.ec != std::errc()) continue;
+    numbers.push_back(number);
+    i = static_cast<std::size_t>(read.ptr - text.data());
+  }
+  NodeId x = inputs_of(id).front();
+  const bool is_flat = numbers.size() == 1;
+  if (numbers.empty() || node.sizes.empty() || (!is_flat && numbers.size() % 2 != 0)) return false;
+  if (is_flat) {
+    numbers.push_back(0);
+    std::int64_t count = 1;
+    for (const std::int64_t size : node.sizes) count *= size;
+    x = builder_.view("view", x, {count}, {1}, 0);
+  }
+  const std::size_t rolls = numbers.size() / 2;
+  for (std::size_t i = 0; i < rolls; ++i) {
+    const Dims sizes = out_.nodes[x].sizes;
+    const auto rank = static_cast<std::int64_t>(sizes.size());
+    const std::int64_t said = numbers[rolls + i];
+    const std::int64_t dim = said < 0 ? said + rank : said;
+    if (dim < 0 || dim >= rank || sizes[static_cast<std::size_t>(dim)] == 0) return false;
+    const std::int64_t size = sizes[static_cast<std::size_t>(dim)];
+    const std::int64_t shift = is_back ? -numbers[i] : numbers[i];
+    const std::int64_t start = ((size - shift) % size + size) % size;
+    const NodeId row = builder_.fill("iota", {size}, ScalarType::kInt64, "#count");
+    const NodeId moved = builder_.pointwise("add", {row}, fmt::format("#{}", start));
+    const NodeId place = builder_.pointwise("fmod", {moved}, fmt::format("#{}", size));
+    x = builder_.opaque("index", {x, place}, sizes, node.dtype);
+    out_.nodes[x].settings = 2U * static_cast<std::uint64_t>(dim) + 1U;
+    out_.nodes[x].dims = {1, 0};
+  }
+  if (is_flat) x = builder_.view("view", x, node.sizes, dense_strides(node.sizes), 0);
+  gives(id, x);
+  return true;
 }
 
 bool Decomposer::anywhere(NodeId id) {
   const GraphNode& node = in_.nodes[id];
   if (node.has_parts || node.inputs.empty()) return false;
+  if (roll(id)) return true;
   const std::vector<NodeId> inputs = inputs_of(id);
   if (node.name == "gather" && inputs.size() == 2) {
     const std::vector<std::int64_t> numbers = numbers_in(node.call);
@@ -121,6 +172,18 @@ bool Decomposer::anywhere(NodeId id) {
     gives(id, made);
     return true;
   }
+  // Of what was written; what was written over asks for a copy first.
+  if (node.name == "scatter_backward" && inputs.size() == 2 &&
+      node.sizes == out_.nodes[inputs[1]].sizes && !ops::is_floating(out_.nodes[inputs[1]].dtype) &&
+      node.effects.size() < 3) {
+    const NodeId made = builder_.opaque("gather", inputs, node.sizes, node.dtype);
+    const std::vector<std::int64_t> numbers = numbers_in(node.call);
+    const auto rank = static_cast<std::int64_t>(node.sizes.size());
+    const std::int64_t dim = numbers.empty() ? rank - 1 : numbers.front();
+    out_.nodes[made].dims = {dim < 0 ? dim + rank : dim};
+    gives(id, made);
+    return true;
+  }
   std::string_view name = node.name;
   if (name.ends_with('_')) name.remove_suffix(1);
   if (is_among(kScattering, name)) {
@@ -149,7 +212,8 @@ bool Decomposer::anywhere(NodeId id) {
     std::vector<NodeId> reads{copy};
     reads.insert(reads.end(), places.begin(), places.end());
     reads.push_back(values);
-    gives(id, builder_.opaque("index_put", std::move(reads), node.sizes, node.dtype));
+    const std::string_view as = name.starts_with("scatter") ? name : "index_put";
+    gives(id, builder_.opaque(as, std::move(reads), node.sizes, node.dtype));
     return true;
   }
   if (node.name.starts_with("tril") || node.name.starts_with("triu")) {
@@ -192,6 +256,23 @@ bool Decomposer::chosen_backward(NodeId id) {
     }
     return x;
   };
+  // Of all numbers: those that are it share the gradient. Source: torch's
+  // evenly_distribute_backward.
+  const bool is_of_all = node.name == "max_backward" || node.name == "min_backward";
+  if (is_of_all && inputs.size() == 3 && out_.nodes[inputs[2]].sizes.empty()) {
+    const NodeId is_it =
+        evaluate("n = isnan x; m = isnan v; b = logical_and n m; e = eq x v; logical_or e b",
+                 {{"x", inputs[1]}, {"v", inputs[2]}});
+    std::vector<std::int64_t> dims;
+    for (std::size_t i = 0; i < node.sizes.size(); ++i)
+      dims.push_back(static_cast<std::int64_t>(i));
+    const NodeId count = builder_.reduce("sum", is_it, dims, false, ScalarType::kInt64);
+    const NodeId made =
+        evaluate("d = div g c; mul e d", {{"g", inputs[0]}, {"c", count}, {"e", is_it}});
+    out_.nodes[made].dtype = node.dtype;
+    gives(id, made);
+    return true;
+  }
   if (is_among(kByPlace, node.name)) {
     if (inputs.size() != 2 || ops::is_floating(out_.nodes[inputs[1]].dtype)) return false;
     const Dims& chosen = out_.nodes[inputs[1]].sizes;
@@ -201,7 +282,7 @@ bool Decomposer::chosen_backward(NodeId id) {
     const NodeId zeros = builder_.fill("full", node.sizes, node.dtype, "#0");
     const NodeId places = in_full(inputs[1], dims);
     const NodeId g = in_full(inputs[0], dims);
-    gives(id, builder_.opaque("index_put", {zeros, places, g}, node.sizes, node.dtype));
+    gives(id, builder_.opaque("scatter", {zeros, places, g}, node.sizes, node.dtype));
     return true;
   }
   if (!is_among(kByValue, node.name) || inputs.size() != 3) return false;
@@ -264,7 +345,9 @@ bool Decomposer::made_of_reductions(NodeId id) {
   if (name == "max" || name == "min") {
     const bool is_max = name == "max";
     if (parts.size() < 2) {
-      gives(parts.empty() ? id : parts[0], reduce(is_max ? "amax" : "amin", x, keeps_dims, dtype));
+      const NodeId made = reduce(is_max ? "amax" : "amin", x, keeps_dims, dtype);
+      if (parts.empty()) out_.nodes[made].name = name;  // of all numbers: an operator of its own
+      gives(parts.empty() ? id : parts[0], made);
       return true;
     }
     const NodeId both = reduce(name, x, keeps_dims, dtype);

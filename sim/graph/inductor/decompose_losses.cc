@@ -74,6 +74,25 @@ NodeId Decomposer::summed_up(NodeId losses, std::string_view call, ScalarType dt
                           dtype);
 }
 
+/// Where both operands want a gradient, the target's is the input's with the operands exchanged.
+/// Source: PyTorch's derivatives.yaml.
+void Decomposer::loss_of_both(NodeId id, const Formula& formula) {
+  const std::vector<NodeId> parts = parts_of(id);
+  const std::vector<NodeId> inputs = inputs_of(id);
+  if (inputs.size() != 3 || parts.size() != 2 || formula.op.starts_with("binary"))
+    refuse(formula.op);
+  const auto wide = [&](NodeId of) {
+    const ScalarType dtype = out_.nodes[of].dtype;
+    return builder_.convert(of, computed_in(dtype));
+  };
+  for (std::size_t i = 0; i < 2; ++i) {
+    const NodeId result =
+        evaluate(formula.text,
+                 {{"x", wide(inputs[0])}, {"y", wide(inputs[1 + i])}, {"z", wide(inputs[2 - i])}});
+    gives(parts[i], builder_.convert(result, in_.nodes[parts[i]].dtype));
+  }
+}
+
 bool Decomposer::loss(NodeId id) {
   const GraphNode& node = in_.nodes[id];
   const Formula* of_loss = find(std::begin(kLosses), std::end(kLosses), node.name);
@@ -81,6 +100,10 @@ bool Decomposer::loss(NodeId id) {
       of_loss != nullptr ? of_loss
                          : find(std::begin(kLossGradients), std::end(kLossGradients), node.name);
   if (formula == nullptr) return false;
+  if (node.has_parts) {
+    loss_of_both(id, *formula);
+    return true;
+  }
   const std::vector<NodeId> inputs = inputs_of(id);
   if (inputs.size() < (of_loss != nullptr ? 2U : 3U)) return false;
   static constexpr std::string_view kOperands[] = {"x", "y", "z"};

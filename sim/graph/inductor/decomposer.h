@@ -69,7 +69,9 @@ class Decomposer {
   void rms_norm(NodeId id);
   void rms_norm_backward(NodeId id);
   /// Losses, up to how they are summed up: decompose_losses.cc. False: it is none of them.
+  bool roll(NodeId id);
   bool loss(NodeId id);
+  void loss_of_both(NodeId id, const Formula& formula);
   NodeId summed_up(NodeId losses, std::string_view call, ops::ScalarType dtype);
   void nll_loss(NodeId id);
   void nll_loss_backward(NodeId id);

@@ -22,10 +22,14 @@ ops::Tensor tensor_of(const Dims& sizes, const Dims& strides) {
   return ops::Tensor(std::move(impl));
 }
 
+}  // namespace
+
 bool suggests_channels_last(const Dims& sizes, const Dims& strides) {
   return sizes.size() == 4 &&
          tensor_of(sizes, strides).suggest_memory_format() == MemoryFormat::kChannelsLast;
 }
+
+namespace {
 
 /// A view of what has other strides now; a copy without gaps where there are none for it.
 Dims view_strides(const GraphNode& view, const GraphNode& base, const Dims& base_strides) {
@@ -163,10 +167,7 @@ bool convolves_channels_last(const GraphNode& x, const Dims& x_strides, const Gr
 }
 
 Dims convolved_strides(const Dims& sizes, bool is_last) {
-  const Dims dense = dense_strides(sizes);
-  // What lies so already stays as it is.
-  const bool is_so = tensor_of(sizes, dense).is_contiguous(MemoryFormat::kChannelsLast);
-  return is_last && !is_so ? channels_last(sizes) : dense;
+  return is_last ? channels_last(sizes) : dense_strides(sizes);
 }
 
 bool is_dense(const Dims& sizes, const Dims& strides) {

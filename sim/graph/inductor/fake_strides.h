@@ -21,6 +21,8 @@ bool convolves_channels_last(const GraphNode& x, const ops::Dims& x_strides,
 /// A result of a convolution, laid out so or not.
 ops::Dims convolved_strides(const ops::Dims& sizes, bool is_last);
 /// The same strides but for dimensions of one element.
+/// Whether a tensor that lies so has its channels innermost, as far as strides can say.
+bool suggests_channels_last(const ops::Dims& sizes, const ops::Dims& strides);
 bool lies_as(const ops::Dims& sizes, const ops::Dims& a, const ops::Dims& b);
 /// The strides of an array without gaps whose dimensions lie as these say. Source: torch's
 /// get_stride_order.

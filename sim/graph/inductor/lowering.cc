@@ -112,7 +112,7 @@ void Lowering::lower(NodeId id) {
   if (name == "inductor_seeds" || name == "inductor_lookup_seed") return seeds(id);
   if (name == "inductor_random") return random(id);
   if (name == "embedding" || name == "gather") return gather(id);
-  if (name == "index_put" || name == "index_put_") return index_put(id);
+  if (puts_by_place(name)) return index_put(id);
   if (name == "copy_" || name == "copy_part_") return copy_into(id);
   if (name == "select_scatter" || name == "slice_scatter") return put_part(id);
   if (node.effects.empty() && node.dims.size() == 2 && !node.has_parts) return read_anywhere(id);
@@ -126,6 +126,7 @@ void Lowering::lower(NodeId id) {
   if (name == "scaled_dot_product_efficient_attention_backward") parts = 3;
   if (name == "_scaled_dot_product_flash_attention") parts = 5;
   if (name == "scaled_dot_product_flash_attention_backward") parts = 3;
+  if (name == "_embedding_bag") parts = 4;
   if (name == "addmm" || name == "mm" || name == "bmm" || name == "baddbmm") return product(id);
   if (name.ends_with("convolution")) return convolution(id);
   return library(id, parts);
@@ -465,7 +466,9 @@ void Lowering::collect_results() {
     const BufferId buffer = realized(id);
     const bool is_copied = boxes_[values_[id].box].buffer != buffer;
     Dims strides = is_copied ? dense_strides(nodes_[id].sizes) : strides_of(values_[id]);
-    for (std::size_t i = 0; i < strides.size(); ++i) {
+    // What is kept lies as its buffer does, in dimensions of one element too.
+    const bool is_kept = !is_copied && values_[id].is_whole && !is_visible_[id];
+    for (std::size_t i = 0; i < strides.size() && !is_kept; ++i) {
       if (nodes_[id].sizes[i] == 1) strides[i] = fake_strides_[id][i];
     }
     program.results.push_back({buffer, id, strides});

@@ -50,6 +50,13 @@ class CopyWriter {
     const auto b = place(second);
     if (a < b && b != rest_.end()) std::iter_swap(a, b);
   }
+  /// Whether it has yet to ask for this memory.
+  bool before(StorageId storage) const {
+    return std::any_of(rest_.begin() + static_cast<std::ptrdiff_t>(next_), rest_.end(),
+                       [storage](const Effect& effect) {
+                         return effect.kind == Effect::Kind::kAllocate && effect.storage == storage;
+                       });
+  }
   /// Whether it asks for this memory. Then all before it is written.
   bool write_to(StorageId storage) {
     for (std::size_t i = next_; i < rest_.size(); ++i) {
@@ -73,6 +80,11 @@ class CopyWriter {
     effects.push_back(effect);
     live_.push_back(effect);
   }
+  /// Lets go of the copies made since there were so many, the last first.
+  void drop_to(std::size_t count) {
+    while (live_.size() > count) drop();
+  }
+  [[nodiscard]] std::size_t live() const { return live_.size(); }
   /// Lets go of the copy made last.
   void drop() {
     Effect effect = live_.back();
@@ -131,17 +143,40 @@ void Lowering::copy_operands(NodeId id, bool is_last) {
     }
     const NodeId x = node.inputs[1];
     const NodeId weight = node.inputs[2];
-    const bool is_depthwise = nodes_[weight].sizes[1] == 1 && nodes_[x].sizes[1] > 1 &&
-                              node.call.find("transpose") == std::string_view::npos;
+    const bool is_transposed = node.call.find("transpose") != std::string_view::npos;
+    const bool is_depthwise =
+        nodes_[weight].sizes[1] == 1 && nodes_[x].sizes[1] > 1 && !is_transposed;
     if (is_depthwise && is_last) writer.swap(results[1], results[0]);
     if (results[1] != kNoStorage && !lies(x, is_last)) writer.copy(nodes_[x]);
-    if (!lies(node.inputs[0], is_last)) writer.copy(nodes_[node.inputs[0]]);
+    // What comes in has the input's format first, whatever gaps it has, unless the convolution is
+    // transposed; each gradient wants it, and its other operand, without gaps.
+    const NodeId g = node.inputs[0];
+    const bool is_flat = nodes_[g].sizes.size() != 4;
+    const bool is_double = nodes_[g].dtype == ops::ScalarType::kFloat64;
+    const auto suggests = [&](NodeId input) {
+      return !is_double && suggests_channels_last(nodes_[input].sizes, strides_of(values_[input]));
+    };
+    const bool is_x_last = results[1] != kNoStorage ? is_last : suggests(x);
+    const bool is_packed = is_flat || is_depthwise || is_transposed;
+    const bool is_recast = is_packed ? !lies(g, is_last) : suggests(g) != is_x_last;
+    if (is_recast) writer.copy(nodes_[g]);
+    const bool is_g_last = is_recast ? is_x_last : suggests(g);
+    const std::size_t held = writer.live();
+    const auto has_gaps = [&](bool last) {
+      return !is_packed && (is_recast ? last != is_x_last : !lies(g, last));
+    };
     if (results[0] != kNoStorage && writer.write_to(results[0])) {
       writer.write_one();
-      if (!lies(weight, is_last)) {
-        writer.copy(nodes_[weight]);
-        writer.drop();
-      }
+      const bool last = is_packed ? is_last : is_g_last || suggests(weight);
+      if (!lies(weight, last)) writer.copy(nodes_[weight]);
+      if (has_gaps(last)) writer.copy(nodes_[g]);
+      writer.drop_to(held);
+    }
+    if (results[1] != kNoStorage && has_gaps(is_last || is_g_last) && writer.before(results[1])) {
+      writer.copy(nodes_[g]);
+      writer.write_to(results[1]);
+      writer.write_one();
+      writer.drop_to(held);
     }
   }
   writer.write_rest();

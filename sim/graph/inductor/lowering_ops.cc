@@ -274,7 +274,7 @@ void Lowering::index_put(NodeId id) {
   const NodeId into = node.inputs.front();
   const NodeId values = node.inputs.back();
   // Into a copy, which only what reads it elsewhere tells from the operand.
-  const BoxId copy = node.name == "index_put_" ? values_[into].box : copy_of(into);
+  const BoxId copy = node.name.ends_with('_') ? values_[into].box : copy_of(into);
   freeze(copy);
   auto loops = std::make_shared<Loops>();
   loops->sizes = nodes_[values].sizes;
@@ -391,7 +391,8 @@ void Lowering::convolution(NodeId id) {
   realize(weight_before.box);
   const bool is_2d = node.sizes.size() == 4;
   const bool is_laid_out = is_2d && !prefers_channels_last_.empty();
-  if (!is_laid_out) {
+  // Source: torch's constrain_conv_to_fx_strides, which leaves operands alone in such a graph.
+  if (prefers_channels_last_.empty()) {
     for (const NodeId operand_id : node.inputs) {
       const View before = values_[operand_id];
       require_order(operand_id, fake_strides_[operand_id]);

@@ -19,6 +19,7 @@ int results_of(std::string_view name) {
   static constexpr std::pair<std::string_view, int> kCounts[] = {
       {"_scaled_dot_product_flash_attention", 9},
       {"_scaled_dot_product_efficient_attention", 4},
+      {"_embedding_bag", 4},
       {"convolution_backward", 3}};
   for (const auto& [known, count] : kCounts) {
     if (known == name) return count;
@@ -32,6 +33,26 @@ int number_of(std::string_view name, int part) {
 }
 
 }  // namespace
+
+namespace {
+
+/// What is written where numbers say, into a copy and in place.
+constexpr std::pair<std::string_view, std::string_view> kPuts[] = {
+    {"index_put", "index_put_"}, {"scatter", "scatter_"}, {"scatter_add", "scatter_add_"}};
+
+std::string_view in_place(std::string_view name) {
+  for (const auto& [into_copy, into_input] : kPuts) {
+    if (into_copy == name) return into_input;
+  }
+  return name;
+}
+
+}  // namespace
+
+bool puts_by_place(std::string_view name) {
+  return std::any_of(std::begin(kPuts), std::end(kPuts),
+                     [name](const auto& put) { return put.first == name || put.second == name; });
+}
 
 std::vector<std::string> labels_of(const NodeGraph& joint,
                                    const std::map<NodeId, int>& open_sizes) {
@@ -442,12 +463,12 @@ std::vector<bool> scatter_into_inputs(PassGraph& pass) {
     const NodeId into = nodes[id].inputs[0];
     const NodeId made = nodes[id].inputs[1];
     const bool is_put = puts_part(nodes[made]);
-    if (nodes[made].name != "index_put" && !is_put) continue;
+    if ((!puts_by_place(nodes[made].name) || nodes[made].name.ends_with('_')) && !is_put) continue;
     if (nodes[made].inputs[0] != into || is_read_behind(into, made, id)) continue;
     if (is_put) {
       put_into_input(nodes, users, made);
     } else {
-      nodes[made].name = "index_put_";
+      nodes[made].name = in_place(nodes[made].name);
     }
     is_left_out[id] = true;
   }

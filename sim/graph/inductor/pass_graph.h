@@ -29,6 +29,9 @@ struct PassGraph {
   std::vector<bool> is_as_parameter;
 };
 
+/// Whether an operator writes where numbers say, into a copy or in place.
+bool puts_by_place(std::string_view name);
+
 /// As torch.fx names the nodes of a joint graph: "mul", "mul_1", ...
 std::vector<std::string> labels_of(const NodeGraph& joint, const std::map<NodeId, int>& open_sizes);
 

@@ -21,16 +21,20 @@ using ops::Tensor;
 namespace {
 
 /// "NativeLayerNormBackward0" as ATen's operator: "native_layer_norm_backward";
-/// "AvgPool2DBackward0": "avg_pool2d_backward".
+/// "AvgPool2DBackward0": "avg_pool2d_backward"; "SmoothL1LossBackward0":
+/// "smooth_l1_loss_backward".
 std::string operator_name(std::string_view node) {
   while (!node.empty() && node.back() >= '0' && node.back() <= '9') node.remove_suffix(1);
+  const auto is_among = [&](std::size_t i, char first, char last) {
+    return i < node.size() && node[i] >= first && node[i] <= last;
+  };
   std::string name;
-  bool is_behind_digit = false;
-  for (const char letter : node) {
-    const bool is_capital = letter >= 'A' && letter <= 'Z';
-    if (is_capital && !name.empty() && !is_behind_digit) name += '_';
-    name += is_capital ? static_cast<char>(letter - 'A' + 'a') : letter;
-    is_behind_digit = letter >= '0' && letter <= '9';
+  for (std::size_t i = 0; i < node.size(); ++i) {
+    const bool is_capital = is_among(i, 'A', 'Z');
+    // The D of "2D" is no word of its own.
+    const bool begins_word = i > 0 && (is_among(i + 1, 'a', 'z') || !is_among(i - 1, '0', '9'));
+    if (is_capital && begins_word) name += '_';
+    name += is_capital ? static_cast<char>(node[i] - 'A' + 'a') : node[i];
   }
   return name;
 }
