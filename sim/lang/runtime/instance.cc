@@ -20,7 +20,23 @@ Value ask(Interp& in, Instance& object, Name name, std::vector<Value> positional
 
 }  // namespace
 
-Value Instance::get_attr(Interp& interp, Name name) { return interp.generic_get_attr(*this, name); }
+Value Instance::get_attr(Interp& interp, Name name) {
+  try {
+    return interp.generic_get_attr(*this, name);
+  } catch (const Raised& raised) {
+    // A property's own AttributeError leaves the name to __getattr__, as if it were not there.
+    if (!raised.exception->type().derives_from(*interp.classes().attribute_error)) throw;
+    if (type_->lookup(name) == nullptr) throw;
+    Value missing = get_missing_attr(interp, name);
+    if (!missing.empty()) return missing;
+    ClassObject* owner = nullptr;
+    const Value* found = type_->lookup(known(name::kGetattr), &owner);
+    if (found == nullptr || !owner->user_defined) throw;
+    const Value fallback = *found;
+    return interp.call(fallback,
+                       {Value(Ref<Instance>(this)), interp.str(std::string(interp.text(name)))});
+  }
+}
 Value Instance::get_missing_attr(Interp& /*interp*/, Name /*name*/) { return {}; }
 
 void Instance::set_attr(Interp& interp, Name name, Value value) {

@@ -36,6 +36,11 @@ class _View:
     def __or__(self, other):
         return set(self) | set(other)
 
+    def __xor__(self, other):
+        return set(self) ^ set(other)
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__  # each of them is even in its sides
+
     def __sub__(self, other):
         return set(self) - set(other)
 

@@ -6,6 +6,10 @@ import torch._C as _C
 
 
 LstsqResult = namedtuple("linalg_lstsq", "solution residuals rank singular_values")
+QRResult = namedtuple("linalg_qr", "Q R")
+SVDResult = namedtuple("linalg_svd", "U S Vh")
+EighResult = namedtuple("linalg_eigh", "eigenvalues eigenvectors")
+CholeskyResult = namedtuple("linalg_cholesky_ex", "L info")
 
 
 class LinAlgError(RuntimeError):
@@ -133,6 +137,35 @@ def _unknown(name):
               "leave it out, or put tensors of the same sizes in its place")
 
 
+def _on_host(name, A):
+    """The sizes of matrices of the host: LAPACK asks the device for nothing. No factor's numbers are computed."""
+    if A.is_cuda:
+        _unknown(name)
+    if A.requires_grad and torch.is_grad_enabled():
+        _C.refuse(f"torch.linalg.{name} of a tensor that needs a gradient is not modelled", "call it on its detach()")
+    if A.dim() < 2:
+        raise RuntimeError(f"linalg.{name}: The input tensor A must have at least 2 dimensions.")
+    return list(A.shape[:-2]), A.shape[-2], A.shape[-1]
+
+
+def _squares_on_host(name, A):
+    batch, rows, columns = _on_host(name, A)
+    if rows != columns:
+        raise RuntimeError(
+            f"linalg.{name}: A must be batches of square matrices, but they are {rows} by {columns} matrices"
+        )
+    return batch, rows
+
+
+def _factor(A, batch, rows, columns):
+    """LAPACK writes it column by column."""
+    return A.new_empty([*batch, columns, rows]).transpose(-2, -1)
+
+
+def _real(A):
+    return {torch.complex64: torch.float32, torch.complex128: torch.float64}.get(A.dtype, A.dtype)
+
+
 def inv(A):
     return torch._linalg_inv(A)
 
@@ -154,19 +187,30 @@ def cholesky(A, *, upper=False):
 
 
 def cholesky_ex(A, *, upper=False, check_errors=False):
-    _unknown("cholesky_ex")
+    """On the host; the matrices are taken to be positive definite."""
+    batch, n = _squares_on_host("cholesky_ex", A)
+    return CholeskyResult(_factor(A, batch, n, n), torch.zeros(batch, dtype=torch.int32))
 
 
 def qr(A, mode="reduced"):
-    _unknown("qr")
+    batch, rows, columns = _on_host("qr", A)
+    if mode not in ("reduced", "complete", "r"):
+        raise RuntimeError(
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
+        )
+    inner = rows if mode == "complete" else min(rows, columns)
+    left = A.new_empty([0]) if mode == "r" else _factor(A, batch, rows, inner)
+    return QRResult(left, _factor(A, batch, inner, columns))
 
 
 def eigh(A, UPLO="L"):
-    _unknown("eigh")
+    batch, n = _squares_on_host("eigh", A)
+    return EighResult(A.new_empty([*batch, n], dtype=_real(A)), _factor(A, batch, n, n))
 
 
 def eigvalsh(A, UPLO="L"):
-    _unknown("eigvalsh")
+    batch, n = _squares_on_host("eigvalsh", A)
+    return A.new_empty([*batch, n], dtype=_real(A))
 
 
 def eig(A):
@@ -178,15 +222,21 @@ def eigvals(A):
 
 
 def svd(A, full_matrices=True, *, driver=None):
-    _unknown("svd")
+    batch, rows, columns = _on_host("svd", A)
+    least = min(rows, columns)
+    left = _factor(A, batch, rows, rows if full_matrices else least)
+    right = _factor(A, batch, columns if full_matrices else least, columns)
+    return SVDResult(left, A.new_empty([*batch, least], dtype=_real(A)), right)
 
 
 def svdvals(A, *, driver=None):
-    _unknown("svdvals")
+    batch, rows, columns = _on_host("svdvals", A)
+    return A.new_empty([*batch, min(rows, columns)], dtype=_real(A))
 
 
 def pinv(A, *, atol=None, rtol=None, hermitian=False):
-    _unknown("pinv")
+    batch, rows, columns = _on_host("pinv", A)
+    return A.new_empty([*batch, columns, rows])
 
 
 def solve(A, B, *, left=True):

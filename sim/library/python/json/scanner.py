@@ -36,6 +36,10 @@ def make_scanner(context):
         for word in ("NaN", "Infinity", "-Infinity"):
             if s.startswith(word, at):
                 return parse_constant(word), at + len(word)
+        if c == "?":  # as a number that nobody knows was written
+            import torch
+
+            return torch.empty((), dtype=torch.float64).item(), at + 1
         raise StopIteration(at)
 
     def expected(s, at):

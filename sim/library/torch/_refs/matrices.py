@@ -1,4 +1,9 @@
+from collections import namedtuple
+
 import torch
+
+_QR = namedtuple("qr", "Q R")
+_SVD = namedtuple("svd", "U S V")
 
 
 def inverse(input):
@@ -31,11 +36,16 @@ def cholesky_solve(input, L, upper=False):
 
 
 def qr(input, some=True):
-    return torch.linalg.qr(input)
+    return _QR(*torch.linalg.qr(input, "reduced" if some else "complete"))
 
 
 def svd(input, some=True, compute_uv=True):
-    return torch.linalg.svd(input)
+    """Without vectors they are zeros: square and whole, as PyTorch has them."""
+    left, values, right = torch.linalg.svd(input, full_matrices=not some and compute_uv)
+    if compute_uv:
+        return _SVD(left, values, right.mH)
+    batch, rows, columns = list(input.shape[:-2]), input.shape[-2], input.shape[-1]
+    return _SVD(input.new_zeros([*batch, rows, rows]), values, input.new_zeros([*batch, columns, columns]))
 
 
 def pinverse(input, rcond=1e-15):

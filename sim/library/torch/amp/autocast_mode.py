@@ -1,4 +1,5 @@
 import functools
+
 import torch
 import torch._C as _C
 
@@ -77,6 +78,7 @@ class autocast:
         return False
 
     def __call__(self, function):
+        @functools.wraps(function)
         def decorated(*args, **kwargs):
             with self:
                 return function(*args, **kwargs)

@@ -1,3 +1,5 @@
+import functools
+
 import torch._C as _C
 
 
@@ -28,6 +30,7 @@ class _GradMode:
     def __call__(self, function):
         make = self.clone
 
+        @functools.wraps(function)
         def decorated(*args, **kwargs):
             with make():
                 return function(*args, **kwargs)

@@ -1,6 +1,6 @@
 from torch.distributions._not_modelled import (
     Binomial, Cauchy, ContinuousBernoulli, FisherSnedecor, GeneralizedPareto, HalfCauchy,
-    InverseGamma, Kumaraswamy, LKJCholesky, LowRankMultivariateNormal, MultivariateNormal, Pareto,
+    InverseGamma, Kumaraswamy, LKJCholesky, LowRankMultivariateNormal, Pareto,
     VonMises, Wishart,
 )
 from torch.distributions.bernoulli import Bernoulli
@@ -22,6 +22,7 @@ from torch.distributions.log_normal import LogNormal
 from torch.distributions.logistic_normal import LogisticNormal
 from torch.distributions.mixture_same_family import MixtureSameFamily
 from torch.distributions.multinomial import Multinomial
+from torch.distributions.multivariate_normal import MultivariateNormal
 from torch.distributions.negative_binomial import NegativeBinomial
 from torch.distributions.normal import Normal
 from torch.distributions.one_hot_categorical import (

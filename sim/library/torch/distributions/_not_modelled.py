@@ -10,7 +10,6 @@ class _NotModelled:
 
 
 (
-    MultivariateNormal,
     LowRankMultivariateNormal,
     Cauchy,
     HalfCauchy,
@@ -27,7 +26,6 @@ class _NotModelled:
 ) = [
     _NotModelled(name)
     for name in (
-        "MultivariateNormal",
         "LowRankMultivariateNormal",
         "Cauchy",
         "HalfCauchy",

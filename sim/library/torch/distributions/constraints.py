@@ -125,6 +125,27 @@ def _is_lower_cholesky(value):
     return lower_triangular & positive_diagonal
 
 
+def _is_square(value):
+    return torch.full(value.shape[:-2], value.shape[-2] == value.shape[-1], dtype=torch.bool, device=value.device)
+
+
+def _is_symmetric(value):
+    square = _is_square(value)
+    square.all()
+    if value.shape[-2] != value.shape[-1]:
+        return square
+    return torch.isclose(value, value.mT, atol=1e-6).all(-2).all(-1)
+
+
+def _is_positive_definite(value):
+    """On the device it is what is known without cuSOLVER."""
+    symmetric = _is_symmetric(value)
+    symmetric.all()
+    if value.is_cuda or value.shape[-2] != value.shape[-1]:
+        return symmetric
+    return torch.linalg.cholesky_ex(value.detach()).info.eq(0)
+
+
 dependent = _Dependent()
 boolean = _Checked(lambda value: (value == 0) | (value == 1), is_discrete=True)
 one_hot = _Checked(_is_one_hot, 1, True)
@@ -138,3 +159,6 @@ unit_interval = interval(0.0, 1.0)
 simplex = _Checked(lambda value: torch.all(value >= 0, dim=-1) & ((value.sum(-1) - 1).abs() < 1e-6), 1)
 lower_triangular = _Checked(_is_lower_triangular, 2)
 lower_cholesky = _Checked(_is_lower_cholesky, 2)
+square = _Checked(_is_square, 2)
+symmetric = _Checked(_is_symmetric, 2)
+positive_definite = _Checked(_is_positive_definite, 2)

@@ -1,12 +1,12 @@
 """values within lists, tuples, dicts and classes that are registered, in order"""
-from collections import OrderedDict, defaultdict, namedtuple
+from collections import OrderedDict, defaultdict, deque, namedtuple
 
-_flatten, _unflatten = {}, {}
-SUPPORTED_NODES = _flatten
+NodeDef = namedtuple("NodeDef", "type flatten_fn unflatten_fn flatten_with_keys_fn")
+SUPPORTED_NODES = {}  # by what _get_node_type() says; another class is a leaf
 
 
-def register_pytree_node(cls, flatten_fn, unflatten_fn, **options):
-    _flatten[cls], _unflatten[cls] = flatten_fn, unflatten_fn
+def register_pytree_node(cls, flatten_fn, unflatten_fn, *, flatten_with_keys_fn=None, **options):
+    SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
 
 
 _register_pytree_node = _private_register_pytree_node = register_pytree_node
@@ -22,32 +22,8 @@ def _get_node_type(tree):
 
 def _parts(tree):
     """values and context; None: it is a leaf"""
-    kind = type(tree)
-    if kind in _flatten:
-        return _flatten[kind](tree)
-    if kind in (list, tuple):
-        return list(tree), None
-    if kind in (dict, OrderedDict):
-        return list(tree.values()), list(tree)
-    if kind is defaultdict:
-        return list(tree.values()), (tree.default_factory, list(tree))
-    if _is_namedtuple(tree):
-        return list(tree), kind
-    return None
-
-
-def _whole(kind, values, context):
-    if kind in _unflatten:
-        return _unflatten[kind](values, context)
-    if kind in (list, tuple):
-        return kind(values)
-    if kind is defaultdict:
-        out = defaultdict(context[0])
-        out.update(zip(context[1], values))
-        return out
-    if kind in (dict, OrderedDict):
-        return kind(zip(context, values))
-    return context(*values)
+    node = SUPPORTED_NODES.get(_get_node_type(tree))
+    return None if node is None else node.flatten_fn(tree)
 
 
 class TreeSpec:
@@ -105,7 +81,7 @@ def tree_unflatten(leaves, treespec):
     for spec in treespec.children_specs:
         values.append(tree_unflatten(leaves[at:at + spec.num_leaves], spec))
         at += spec.num_leaves
-    return _whole(treespec.type, values, treespec.context)
+    return SUPPORTED_NODES[treespec.type].unflatten_fn(values, treespec.context)
 
 
 def tree_leaves(tree, is_leaf=None):
@@ -191,3 +167,21 @@ KeyPath = tuple
 
 def _dict_flatten_with_keys(d):
     return [(MappingKey(key), value) for key, value in d.items()], list(d)
+
+
+def _defaultdict_flatten(d):
+    return list(d.values()), (d.default_factory, list(d))
+
+
+def _defaultdict_unflatten(values, context):
+    factory, keys = context
+    return defaultdict(factory, zip(keys, values))
+
+
+register_pytree_node(tuple, _tuple_flatten, _tuple_unflatten)
+register_pytree_node(list, _list_flatten, _list_unflatten)
+register_pytree_node(dict, _dict_flatten, _dict_unflatten, flatten_with_keys_fn=_dict_flatten_with_keys)
+register_pytree_node(namedtuple, lambda d: (list(d), type(d)), lambda values, kind: kind(*values))
+register_pytree_node(OrderedDict, _dict_flatten, lambda values, context: OrderedDict(zip(context, values)))
+register_pytree_node(defaultdict, _defaultdict_flatten, _defaultdict_unflatten)
+register_pytree_node(deque, lambda d: (list(d), d.maxlen), lambda values, most: deque(values, most))
