@@ -154,7 +154,7 @@ def cholesky(A, *, upper=False):
 
 
 def cholesky_ex(A, *, upper=False, check_errors=False):
-    _unknown("cholesky_ex")
+    return torch._linalg_cholesky_ex(A, upper, check_errors)
 
 
 def qr(A, mode="reduced"):

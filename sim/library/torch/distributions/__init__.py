@@ -1,11 +1,11 @@
 from torch.distributions._not_modelled import (
-    Binomial, Cauchy, ContinuousBernoulli, FisherSnedecor, GeneralizedPareto, HalfCauchy,
-    InverseGamma, Kumaraswamy, LKJCholesky, LowRankMultivariateNormal, MultivariateNormal, Pareto,
-    VonMises, Wishart,
+    Binomial, ContinuousBernoulli, FisherSnedecor, GeneralizedPareto, HalfCauchy, InverseGamma,
+    Kumaraswamy, LKJCholesky, LowRankMultivariateNormal, Pareto, VonMises, Wishart,
 )
 from torch.distributions.bernoulli import Bernoulli
 from torch.distributions.beta import Beta
 from torch.distributions.categorical import Categorical
+from torch.distributions.cauchy import Cauchy
 from torch.distributions.chi2 import Chi2
 from torch.distributions.dirichlet import Dirichlet, _Dirichlet
 from torch.distributions.distribution import Distribution
@@ -22,6 +22,7 @@ from torch.distributions.log_normal import LogNormal
 from torch.distributions.logistic_normal import LogisticNormal
 from torch.distributions.mixture_same_family import MixtureSameFamily
 from torch.distributions.multinomial import Multinomial
+from torch.distributions.multivariate_normal import MultivariateNormal
 from torch.distributions.negative_binomial import NegativeBinomial
 from torch.distributions.normal import Normal
 from torch.distributions.one_hot_categorical import (

@@ -10,9 +10,7 @@ class _NotModelled:
 
 
 (
-    MultivariateNormal,
     LowRankMultivariateNormal,
-    Cauchy,
     HalfCauchy,
     Binomial,
     VonMises,
@@ -27,9 +25,7 @@ class _NotModelled:
 ) = [
     _NotModelled(name)
     for name in (
-        "MultivariateNormal",
         "LowRankMultivariateNormal",
-        "Cauchy",
         "HalfCauchy",
         "Binomial",
         "VonMises",

@@ -125,6 +125,12 @@ def _is_lower_cholesky(value):
     return lower_triangular & positive_diagonal
 
 
+def _is_symmetric_and_positive(value):
+    symmetric = torch.isclose(value, value.mT, atol=1e-6).all(-2).all(-1)
+    bool(torch._is_all_true(symmetric.all()))
+    return torch.linalg.cholesky_ex(value).info.eq(0)
+
+
 dependent = _Dependent()
 boolean = _Checked(lambda value: (value == 0) | (value == 1), is_discrete=True)
 one_hot = _Checked(_is_one_hot, 1, True)
@@ -138,3 +144,4 @@ unit_interval = interval(0.0, 1.0)
 simplex = _Checked(lambda value: torch.all(value >= 0, dim=-1) & ((value.sum(-1) - 1).abs() < 1e-6), 1)
 lower_triangular = _Checked(_is_lower_triangular, 2)
 lower_cholesky = _Checked(_is_lower_cholesky, 2)
+positive_definite = _Checked(_is_symmetric_and_positive, 2)
