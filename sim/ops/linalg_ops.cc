@@ -406,7 +406,8 @@ void cholesky_backward(Backward& b, bool upper) {
   b.grads[0] = solve_kernel(c, factor, inner);
 }
 
-Tensor cholesky(Context& c, const Tensor& matrix, bool upper) {
+/// The factor and the matrices' codes of failure. Source: torch's linalg_cholesky_ex.
+TensorList cholesky(Context& c, const Tensor& matrix, bool upper, bool is_checked) {
   if (matrix.dim() < 2 || matrix.size(-1) != matrix.size(-2))
     throw OpError("linalg.cholesky: A must be batches of square matrices, but they are not");
   if (matrix.is_cuda() && matrices_in(matrix) < 2) {
@@ -416,15 +417,15 @@ Tensor cholesky(Context& c, const Tensor& matrix, bool upper) {
         "its place");
   }
   Op op(c, "linalg_cholesky_ex", "LinalgCholeskyExBackward0", {&matrix});
-  Tensor out = by_columns(c, matrix.sizes(), matrix);
-  const Tensor infos = info_of(c, matrix);
+  TensorList out{by_columns(c, matrix.sizes(), matrix), info_of(c, matrix)};
   if (matrix.is_cuda()) {
     // cuSOLVER's list of where each matrix lies.
     c.empty({matrices_in(matrix)}, ScalarType::kInt64, matrix.device());
   }
-  check_errors(c, infos);
-  op.save(0, out);
-  return op.result(std::move(out), [upper](Backward& b) { cholesky_backward(b, upper); });
+  if (is_checked) check_errors(c, out[1]);
+  op.save(0, out[0]);
+  op.results({&out[0]}, [upper](Backward& b) { cholesky_backward(b, upper); });
+  return out;
 }
 
 }  // namespace
@@ -453,7 +454,16 @@ std::span<const OpDef> linalg_ops() {
        },
        kLinalgOpsSource},
       {"_linalg_cholesky(Tensor input, bool upper)", "torch",
-       [](Arguments& a) -> OpResult { return cholesky(a.context(), a.tensor(0), a.flag(1)); },
+       [](Arguments& a) -> OpResult {
+         TensorList out = cholesky(a.context(), a.tensor(0), a.flag(1), true);
+         return std::move(out[0]);
+       },
+       kLinalgOpsSource},
+      {"_linalg_cholesky_ex(Tensor input, bool upper, bool check_errors)", "torch",
+       [](Arguments& a) -> OpResult {
+         return OpResult::named("linalg_cholesky_ex", "L info",
+                                cholesky(a.context(), a.tensor(0), a.flag(1), a.flag(2)));
+       },
        kLinalgOpsSource},
   };
   return kOps;

@@ -286,6 +286,11 @@ Value names_of(Interp& in, Arguments& args) {
   if (type != nullptr) {
     for (const ClassObject* base : type->mro()) {
       for (const AttrMap::Entry& entry : base->attrs.entries()) names.emplace(in.text(entry.name));
+      // What lies in slots is a part of the class.
+      const Value* slots = base->attrs.find(known(name::kSlots));
+      if (slots == nullptr) continue;
+      if (slots->as<Tuple>() == nullptr && slots->as<List>() == nullptr) continue;
+      for (const Value& slot : in.unpack(*slots)) names.emplace(in.to_str(slot));
     }
   }
   std::vector<Value> out;

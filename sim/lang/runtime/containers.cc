@@ -538,7 +538,13 @@ void Interp::builtin_del_item(const Value& container, const Value& key) {
         break;
     }
   }
-  type_error(fmt::format("'{}' object doesn't support item deletion", type_name(container)));
+  // Source: CPython's PyObject_DelItem, which leaves places to PySequence_DelItem.
+  const bool has_places = container.is_object() && container.as<Function>() == nullptr &&
+                          container.as<Builtin>() == nullptr &&
+                          container.as<ClassObject>() == nullptr;
+  const bool is_place = has_places && key.is_integral();
+  type_error(fmt::format("'{}' object {} support item deletion", type_name(container),
+                         is_place ? "doesn't" : "does not"));
 }
 
 }  // namespace tidemark::lang

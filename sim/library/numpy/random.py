@@ -170,6 +170,9 @@ class RandomState:
     def binomial(self, n, p, size=None):
         return self._drawn(size, None, "int64")
 
+    def multinomial(self, n, pvals, size=None):
+        return self._drawn([*_sizes(size), len(pvals)], None, "int64")
+
     def laplace(self, loc=0.0, scale=1.0, size=None):
         return self._drawn(size, None)
 
@@ -230,7 +233,13 @@ class RandomState:
         elif replace:
             picked = self.randint(0, n, size)
         else:
-            picked = self.permutation(n)[:1 if size is None else math.prod(_sizes(size))]
+            count = 1 if size is None else math.prod(_sizes(size))
+            if count > n:
+                raise ValueError("Cannot take a larger sample than population when 'replace=False'")
+            if self._is_known and n <= _most:
+                picked = _a.array_of(_random.order(self._generator(), n, True)[:count], kind="int64")
+            else:
+                picked = self.permutation(n)[:count]
             picked = picked[0] if size is None else picked.reshape(_sizes(size))
         if isinstance(a, int):
             return picked
@@ -355,6 +364,7 @@ exponential = _all.exponential
 standard_exponential = _all.standard_exponential
 poisson = _all.poisson
 binomial = _all.binomial
+multinomial = _all.multinomial
 laplace = _all.laplace
 lognormal = _all.lognormal
 multivariate_normal = _all.multivariate_normal

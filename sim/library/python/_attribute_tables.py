@@ -164,5 +164,52 @@ class AttributeTable(_tidemark.mapping_base):
         return dict(self)
 
 
+class _BesideSlots(AttributeTable):
+    """of an object some of whose attributes lie in slots"""
+
+    def __init__(self, owner, access, slots):
+        super().__init__(owner, "", access)
+        self._slots = slots
+
+    def _names(self):
+        return [name for name in super()._names() if name not in self._slots]
+
+    def _find(self, key):
+        return NotImplemented if key in self._slots else super()._find(key)
+
+
+_without_dict = ("_abstract", "abc", "builtins", "collections.abc", "typing")
+
+
+def _slots_of(cls):
+    """Names in slots, and whether the objects have a __dict__ beside. Source: CPython's type_new."""
+    names, has_dict = set(), False
+    for each in cls.__mro__:
+        if each is object:
+            continue
+        given = _tidemark.own_attribute(each, "__slots__")
+        if given is NotImplemented:
+            plain = each.__module__ in _without_dict and not issubclass(each, BaseException)
+            has_dict = has_dict or not plain
+            continue
+        given = [given] if isinstance(given, str) else list(given)
+        has_dict = has_dict or "__dict__" in given
+        for name in given:
+            private = name.startswith("__") and not name.endswith("__")
+            names.add(f"_{each.__name__.lstrip('_')}{name}" if private else name)
+    return names, has_dict
+
+
 def of(owner):
-    return AttributeTable(owner, "", _tidemark.attribute_access)
+    table = AttributeTable(owner, "", _tidemark.attribute_access)
+    if isinstance(owner, type):
+        from types import MappingProxyType
+
+        return MappingProxyType(table)
+    if getattr(type(owner), "__slots__", None) is not None:
+        names, has_dict = _slots_of(type(owner))
+        if not has_dict:
+            return NotImplemented
+        if names:
+            return _BesideSlots(owner, _tidemark.attribute_access, names)
+    return table

@@ -274,6 +274,18 @@ def _give_hash(cls, fields_, eq, frozen, unsafe_hash):
         cls.__hash__ = _hash_of(fields_) if frozen else None
 
 
+def _give_slots(cls, weakref_slot):
+    if _tidemark.own_attribute(cls, "__slots__") is not NotImplemented:
+        raise TypeError(f"{cls.__name__} already specifies __slots__")
+    above = []
+    for base in cls.__mro__[1:]:
+        given = _tidemark.own_attribute(base, "__slots__")
+        above += [] if given is NotImplemented else [given] if isinstance(given, str) else list(given)
+    names = [f.name for f in fields(cls)] + (["__weakref__"] if weakref_slot else [])
+    cls.__slots__ = tuple([name for name in names if name not in above])
+    return cls
+
+
 def _decorate(cls, init, repr, eq, order, unsafe_hash, frozen, match_args, kw_only):
     if order and not eq:
         raise ValueError("eq must be true if order is true")
@@ -329,7 +341,8 @@ def dataclass(
         raise TypeError("weakref_slot is True but slots is False")
 
     def decorate(cls):
-        return _decorate(cls, init, repr, eq, order, unsafe_hash, frozen, match_args, kw_only)
+        cls = _decorate(cls, init, repr, eq, order, unsafe_hash, frozen, match_args, kw_only)
+        return _give_slots(cls, weakref_slot) if slots else cls
 
     return decorate if cls is None else decorate(cls)
 

@@ -197,7 +197,7 @@ class DynamicClassAttribute(property):
         return super().__get__(instance, ownerclass)
 
 
-class MappingProxyType(Mapping):
+class mappingproxy(Mapping):
     def __init__(self, mapping):
         self._mapping = mapping
 
@@ -217,7 +217,7 @@ class MappingProxyType(Mapping):
         return reversed(self._mapping)
 
     def __or__(self, other):
-        return self._mapping | (other._mapping if isinstance(other, MappingProxyType) else other)
+        return self._mapping | (other._mapping if isinstance(other, mappingproxy) else other)
 
     def __ror__(self, other):
         return other | self._mapping
@@ -226,7 +226,7 @@ class MappingProxyType(Mapping):
         raise TypeError(f"'|=' is not supported by {type(self).__name__}; use '|' instead")
 
     def __eq__(self, other):
-        return self._mapping == (other._mapping if isinstance(other, MappingProxyType) else other)
+        return self._mapping == (other._mapping if isinstance(other, mappingproxy) else other)
 
     def __hash__(self):
         return hash(self._mapping)
@@ -251,3 +251,7 @@ class MappingProxyType(Mapping):
 
     def __repr__(self):
         return f"mappingproxy({self._mapping!r})"
+
+
+MappingProxyType = mappingproxy
+mappingproxy.__module__ = "builtins"

@@ -66,7 +66,8 @@ class _Form:
                     return self._name != "Reversible" or not isinstance(obj, (set, frozenset))
                 if self._name != "Hashable":
                     return False
-            return all([getattr(obj, name, None) is not None for name in _ATTRIBUTES[self._name]])
+            has_all = all([getattr(obj, name, None) is not None for name in _ATTRIBUTES[self._name]])
+            return has_all or _counts_as(self._name, type(obj))
         if self._name == "Callable":
             return callable(obj)
         if self._name not in _classes and self._name not in _METHODS:
@@ -75,7 +76,7 @@ class _Form:
             return True
         if self._name in _METHODS and _abstract.has_methods(type(obj), *_METHODS[self._name]) is True:
             return True
-        return isinstance(obj, tuple(_registered.get(self._name, ())))
+        return _counts_as(self._name, type(obj))
 
     def __subclasscheck__(self, cls):
         if self._form is not None or self._name not in _classes and self._name not in _METHODS:
@@ -87,7 +88,7 @@ class _Form:
                 return True
             if self._name in _OF_CONTAINERS and issubclass(cls, _CONTAINERS):
                 return self._name != "Reversible" or not issubclass(cls, (set, frozenset))
-        return issubclass(cls, tuple(_registered.get(self._name, ())))
+        return _counts_as(self._name, cls)
 
     def register(self, subclass):
         """The class counts as one of them from now on."""
@@ -216,6 +217,29 @@ _classes = {
     "MutableSet": (set, _abstract.MutableSet),
 }
 _registered = {}
+# The abstract classes below one: what is registered with them counts as that one too.
+_COLLECTIONS = ("Sequence", "MutableSequence", "ByteString", "AbstractSet", "MutableSet", "Mapping", "MutableMapping")
+_BELOW = {
+    "Sequence": ("MutableSequence", "ByteString"),
+    "AbstractSet": ("MutableSet",),
+    "Mapping": ("MutableMapping",),
+    "Collection": _COLLECTIONS,
+    "Container": ("Collection", *_COLLECTIONS),
+    "Sized": ("Collection", *_COLLECTIONS),
+    "Iterable": ("Collection", *_COLLECTIONS, "Iterator", "Generator", "Reversible"),
+    "Reversible": ("Sequence", "MutableSequence", "ByteString"),
+    "Iterator": ("Generator",),
+    "Awaitable": ("Coroutine",),
+    "AsyncIterable": ("AsyncIterator", "AsyncGenerator"),
+    "AsyncIterator": ("AsyncGenerator",),
+}
+
+
+def _counts_as(name, cls):
+    given = [each for below in (name, *_BELOW.get(name, ())) for each in _registered.get(below, ())]
+    return bool(given) and issubclass(cls, tuple(given))
+
+
 _CONTAINERS = (
     list, tuple, dict, set, frozenset, str, range, bytes, bytearray, type({}.keys()), type({}.values()),
     type({}.items()),

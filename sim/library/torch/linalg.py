@@ -9,7 +9,6 @@ LstsqResult = namedtuple("linalg_lstsq", "solution residuals rank singular_value
 QRResult = namedtuple("linalg_qr", "Q R")
 SVDResult = namedtuple("linalg_svd", "U S Vh")
 EighResult = namedtuple("linalg_eigh", "eigenvalues eigenvectors")
-CholeskyResult = namedtuple("linalg_cholesky_ex", "L info")
 
 
 class LinAlgError(RuntimeError):
@@ -187,9 +186,7 @@ def cholesky(A, *, upper=False):
 
 
 def cholesky_ex(A, *, upper=False, check_errors=False):
-    """On the host; the matrices are taken to be positive definite."""
-    batch, n = _squares_on_host("cholesky_ex", A)
-    return CholeskyResult(_factor(A, batch, n, n), torch.zeros(batch, dtype=torch.int32))
+    return torch._linalg_cholesky_ex(A, upper, check_errors)
 
 
 def qr(A, mode="reduced"):

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "sim/ops/values/patch_recipe.h"
+
 namespace tidemark::ops {
 
 namespace {
@@ -84,8 +86,18 @@ Known::~Known() = default;
 
 const Numbers* Known::numbers() {
   if (recipe_) {
-    numbers_.resize(static_cast<std::size_t>(count_));
-    failed_ = !recipe_->make(numbers_);
+    const auto* patch = dynamic_cast<const PatchRecipe*>(recipe_.get());
+    if (patch != nullptr && patch->before()->use_count() == 1) {
+      // An array that a loop fills: one copy of its numbers goes from write to write.
+      failed_ = patch->before()->numbers() == nullptr;
+      if (!failed_) {
+        numbers_ = std::move(patch->before()->numbers_);
+        failed_ = !patch->write_over(numbers_);
+      }
+    } else {
+      numbers_.resize(static_cast<std::size_t>(count_));
+      failed_ = !recipe_->make(numbers_);
+    }
     recipe_.reset();
     depth = 0;
   }

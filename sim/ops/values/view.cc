@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/ops/context.h"
+#include "sim/ops/values/patch_recipe.h"
 
 namespace tidemark::ops {
 
@@ -12,11 +13,6 @@ namespace {
 
 /// Recipes that wait for each other deeper than this are worked out.
 constexpr std::uint32_t kDeepest = 64;
-
-void write_shape(StateImage& image, const Dims& dims) {
-  image.put(dims.size());
-  for (const std::int64_t each : dims) image.put_signed(each);
-}
 
 class CopyRecipe final : public Recipe {
  public:
@@ -61,52 +57,45 @@ class FillRecipe final : public Recipe {
   double value_;
 };
 
-/// A storage of which a part was written over.
-class PatchRecipe final : public Recipe {
- public:
-  PatchRecipe(Ref<Known> before, std::unique_ptr<Recipe> part, Dims sizes, Dims strides,
-              std::int64_t offset)
-      : before_(std::move(before)),
-        part_(std::move(part)),
-        sizes_(sizes),
-        strides_(strides),
-        offset_(offset) {}
-  bool make(Numbers& out) const override {
-    const Numbers* old = before_->numbers();
-    if (old == nullptr) return false;
-    Numbers fresh;
-    fresh.dtype = out.dtype;
-    fresh.resize(static_cast<std::size_t>(numel_of(sizes_)));
-    if (!part_->make(fresh)) return false;
-    out = *old;
-    const std::vector<std::int64_t> places = places_of(sizes_, strides_, offset_);
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      const auto at = static_cast<std::size_t>(places[i]);
-      if (out.is_whole()) {
-        out.whole[at] = fresh.whole[i];
-      } else {
-        out.real[at] = fresh.real[i];
-      }
-    }
-    return true;
-  }
-  void write(StateImage& image) const override {
-    image.put_text("patch");
-    before_->write(image);
-    part_->write(image);
-    write_shape(image, sizes_);
-    write_shape(image, strides_);
-    image.put_signed(offset_);
-  }
-
- private:
-  Ref<Known> before_;
-  std::unique_ptr<Recipe> part_;
-  Dims sizes_, strides_;
-  std::int64_t offset_;
-};
-
 }  // namespace
+
+void write_shape(StateImage& image, const Dims& dims) {
+  image.put(dims.size());
+  for (const std::int64_t each : dims) image.put_signed(each);
+}
+
+bool PatchRecipe::write_over(Numbers& all) const {
+  Numbers fresh;
+  fresh.dtype = all.dtype;
+  fresh.resize(static_cast<std::size_t>(numel_of(sizes_)));
+  if (!part_->make(fresh)) return false;
+  const std::vector<std::int64_t> places = places_of(sizes_, strides_, offset_);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const auto at = static_cast<std::size_t>(places[i]);
+    if (all.is_whole()) {
+      all.whole[at] = fresh.whole[i];
+    } else {
+      all.real[at] = fresh.real[i];
+    }
+  }
+  return true;
+}
+
+bool PatchRecipe::make(Numbers& out) const {
+  const Numbers* old = before_->numbers();
+  if (old == nullptr) return false;
+  out = *old;
+  return write_over(out);
+}
+
+void PatchRecipe::write(StateImage& image) const {
+  image.put_text("patch");
+  before_->write(image);
+  part_->write(image);
+  write_shape(image, sizes_);
+  write_shape(image, strides_);
+  image.put_signed(offset_);
+}
 
 std::vector<std::int64_t> places_of(const Dims& sizes, const Dims& strides, std::int64_t offset) {
   const auto count = static_cast<std::size_t>(numel_of(sizes));

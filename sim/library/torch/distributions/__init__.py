@@ -1,11 +1,11 @@
 from torch.distributions._not_modelled import (
-    Binomial, Cauchy, ContinuousBernoulli, FisherSnedecor, GeneralizedPareto, HalfCauchy,
-    InverseGamma, Kumaraswamy, LKJCholesky, LowRankMultivariateNormal, Pareto,
-    VonMises, Wishart,
+    Binomial, ContinuousBernoulli, FisherSnedecor, GeneralizedPareto, HalfCauchy, InverseGamma,
+    Kumaraswamy, LKJCholesky, LowRankMultivariateNormal, Pareto, VonMises, Wishart,
 )
 from torch.distributions.bernoulli import Bernoulli
 from torch.distributions.beta import Beta
 from torch.distributions.categorical import Categorical
+from torch.distributions.cauchy import Cauchy
 from torch.distributions.chi2 import Chi2
 from torch.distributions.dirichlet import Dirichlet, _Dirichlet
 from torch.distributions.distribution import Distribution

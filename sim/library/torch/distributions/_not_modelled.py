@@ -11,7 +11,6 @@ class _NotModelled:
 
 (
     LowRankMultivariateNormal,
-    Cauchy,
     HalfCauchy,
     Binomial,
     VonMises,
@@ -27,7 +26,6 @@ class _NotModelled:
     _NotModelled(name)
     for name in (
         "LowRankMultivariateNormal",
-        "Cauchy",
         "HalfCauchy",
         "Binomial",
         "VonMises",

@@ -138,12 +138,9 @@ def _is_symmetric(value):
 
 
 def _is_positive_definite(value):
-    """On the device it is what is known without cuSOLVER."""
     symmetric = _is_symmetric(value)
-    symmetric.all()
-    if value.is_cuda or value.shape[-2] != value.shape[-1]:
-        return symmetric
-    return torch.linalg.cholesky_ex(value.detach()).info.eq(0)
+    bool(torch._is_all_true(symmetric.all()))
+    return torch.linalg.cholesky_ex(value).info.eq(0)
 
 
 dependent = _Dependent()

@@ -2,6 +2,7 @@ import math
 import torch
 import torch._C as _C
 import torch.nn.functional as F
+from torch.distributions.multivariate_normal import _mahalanobis
 from torch.distributions.utils import _sum_rightmost
 
 _divergences = {}
@@ -20,6 +21,7 @@ _known = {
     ("OneHotCategorical", "OneHotCategorical"): "one_hot",
     ("Poisson", "Poisson"): "poisson",
     ("HalfNormal", "HalfNormal"): "half_normal",
+    ("MultivariateNormal", "MultivariateNormal"): "multivariate_normal",
     ("TransformedDistribution", "TransformedDistribution"): "transformed",
 }
 
@@ -60,6 +62,22 @@ def _normal(p, q):
 
 def _half_normal(p, q):
     return _normal(p.base_dist, q.base_dist)
+
+
+def _multivariate_normal(p, q):
+    if p.event_shape != q.event_shape:
+        raise ValueError("KL-divergence of Multivariate Normals with different event shapes cannot be computed")
+    half_term1 = q._half_log_det() - p._half_log_det()
+    ours, theirs = q._unbroadcasted_scale_tril, p._unbroadcasted_scale_tril
+    batch_shape = tuple(torch.broadcast_shapes(ours.shape[:-2], theirs.shape[:-2]))
+    n = p.event_shape[0]
+    ratio = torch.linalg.solve_triangular(
+        ours.expand(batch_shape + (n, n)), theirs.expand(batch_shape + (n, n)), upper=False
+    )
+    term2 = ratio.reshape(-1, n * n).pow(2).sum(-1).reshape(ratio.shape[:-2])
+    del ratio
+    term3 = _mahalanobis(ours, q.loc - p.loc)
+    return half_term1 + 0.5 * (term2 + term3 - n)
 
 
 def _categorical(p, q):
@@ -153,6 +171,7 @@ def _poisson(p, q):
 _formulas = {
     "normal": _normal,
     "half_normal": _half_normal,
+    "multivariate_normal": _multivariate_normal,
     "categorical": _categorical,
     "one_hot": _one_hot,
     "bernoulli": _bernoulli,
