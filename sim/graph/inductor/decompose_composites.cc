@@ -355,6 +355,10 @@ void Decomposer::part_backward(NodeId id) {
   while (dim < sizes.size() && sizes[dim] == node.sizes[dim]) ++dim;
   const NodeId zeros = builder_.fill("full", node.sizes, node.dtype, "#0");
   const bool is_select = sizes.size() != node.sizes.size();
+  if (!is_select && dim == sizes.size()) {  // all of it: inductor's noop of slice_scatter
+    at_[id] = g;
+    return;
+  }
   const NodeId made = builder_.opaque(is_select ? "select_scatter" : "slice_scatter", {zeros, g},
                                       node.sizes, node.dtype);
   out_.nodes[made].dims = {static_cast<std::int64_t>(dim)};

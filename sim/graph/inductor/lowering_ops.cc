@@ -315,6 +315,9 @@ void Lowering::put_part(NodeId id) {
   loops->dtype = node.dtype;
   const auto dim = static_cast<std::size_t>(node.dims.front());
   const bool is_one = nodes_[node.inputs[1]].sizes.size() < node.sizes.size();
+  if (dim >= node.sizes.size())
+    throw ops::NotModelled(fmt::format("{} of all of a tensor in compiled code is not modelled",
+                                       is_one ? "select_scatter" : "slice_scatter"));
   loops->body = [this, into = operand(node.inputs[0]), part = operand(node.inputs[1]), dim, is_one](
                     Trace& trace, const Indices& at) {
     const Value place = trace.op("index_expr", {hash_of(at[dim])});

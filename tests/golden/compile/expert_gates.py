@@ -1,4 +1,4 @@
-"""Experts in one tensor each, gates that write by place; the causal mask of nn.Transformer, layer norms without a bias."""
+"""Experts in one tensor each, gates that write by place; layer norms without a bias."""
 import torch
 import torch.nn as nn
 import torch.nn.functional as F

@@ -55,6 +55,9 @@ class Modelled(unittest.TestCase):
     def test_overwritten_results_of_graphs_cannot_be_read(self):
         self.assertEqual(printed("overwritten.py"), (HERE / "overwritten.txt").read_text())
 
+    def test_gradients_of_slices_of_everything_have_pytorchs_peak(self):
+        self.assertEqual(printed("circular.py"), (HERE / "circular.txt").read_text())
+
     def test_every_event_is_pytorchs(self):
         lines = [x for x in (HERE / "modelled.txt").read_text().splitlines() if not x.startswith("#")]
         self.assertTrue(lines)

@@ -7,7 +7,9 @@ import torch.nn.functional as F
 class Tower(nn.Module):
     def __init__(self, d=128):
         super().__init__()
-        self.net = nn.Sequential(nn.Linear(300, 256), nn.BatchNorm1d(256), nn.ReLU(), nn.Dropout(0.2), nn.Linear(256, d))
+        self.net = nn.Sequential(
+            nn.Linear(300, 256), nn.BatchNorm1d(256), nn.ReLU(), nn.Dropout(0.2), nn.Linear(256, d)
+        )
 
     def forward(self, x):
         return F.normalize(self.net(x), dim=-1)
@@ -24,7 +26,8 @@ class Pair(nn.Module):
         align = F.smooth_l1_loss(a, b)
         logits = self.scale.exp() * a @ b.t()
         t = torch.arange(x.shape[0], device=x.device)
-        return (F.cross_entropy(logits, t) + F.cross_entropy(logits.t(), t)) / 2 + align + 0.1 * F.huber_loss(a, b, delta=0.5)
+        both = F.cross_entropy(logits, t) + F.cross_entropy(logits.t(), t)
+        return both / 2 + align + 0.1 * F.huber_loss(a, b, delta=0.5)
 
 
 model = torch.compile(Pair().cuda())

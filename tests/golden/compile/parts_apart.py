@@ -16,14 +16,16 @@ class Lowered(torch.nn.Module):
     def forward(self, x):
         b, n, d = x.shape
         y = F.dropout(x, 0.1)
-        q, k, v = (f(z).view(b, n, self.heads, -1).transpose(1, 2) for f, z in ((self.q, y), (self.k, x), (self.v, y)))
+        pairs = (self.q, y), (self.k, x), (self.v, y)
+        q, k, v = (f(z).view(b, n, self.heads, -1).transpose(1, 2) for f, z in pairs)
         return F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(b, n, d)
 
 
 class Bags(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        self.bags = torch.nn.ModuleList(torch.nn.EmbeddingBag(n, 32, mode=m) for n, m in ((900, "sum"), (500, "mean"), (300, "sum")))
+        sizes = (900, "sum"), (500, "mean"), (300, "sum")
+        self.bags = torch.nn.ModuleList(torch.nn.EmbeddingBag(n, 32, mode=m) for n, m in sizes)
 
     def forward(self, rows):
         return torch.cat([bag(r) for bag, r in zip(self.bags, rows)], dim=1)

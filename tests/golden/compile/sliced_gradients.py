@@ -30,7 +30,8 @@ class Res(nn.Module):
 class Attn(nn.Module):
     def __init__(self, c, heads=4):
         super().__init__()
-        self.norm, self.qkv, self.proj, self.heads = nn.GroupNorm(8, c), nn.Conv2d(c, 3 * c, 1), nn.Conv2d(c, c, 1), heads
+        self.norm, self.heads = nn.GroupNorm(8, c), heads
+        self.qkv, self.proj = nn.Conv2d(c, 3 * c, 1), nn.Conv2d(c, c, 1)
 
     def forward(self, x):
         b, c, h, w = x.shape

@@ -34,7 +34,10 @@ class Net(nn.Module):
         super().__init__()
         self.stem = nn.Sequential(nn.Conv2d(3, 24, 3, 2, 1, bias=False), nn.BatchNorm2d(24), nn.SiLU(inplace=True))
         self.body = nn.Sequential(MBConv(24, 40, 2), MBConv(40, 64, 2))
-        self.head = nn.Sequential(nn.Conv2d(64, 256, 1, bias=False), nn.BatchNorm2d(256), nn.SiLU(inplace=True), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Dropout(0.2), nn.Linear(256, classes))
+        last = nn.Conv2d(64, 256, 1, bias=False), nn.BatchNorm2d(256), nn.SiLU(inplace=True)
+        self.head = nn.Sequential(
+            *last, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Dropout(0.2), nn.Linear(256, classes)
+        )
 
     def forward(self, x):
         return self.head(self.body(self.stem(x)))
