@@ -96,7 +96,7 @@ Tensor solve_triangular(Context& c, const Tensor& matrix, const Tensor& right) {
   Op op(c, "linalg_solve_triangular", "LinalgSolveTriangularBackward0", {&matrix, &right});
   op.save(0, matrix);
   Tensor out = solve_kernel(c, matrix, right);
-  op.save_if(op.needs(0), 1, out);
+  op.save(1, out);  // its formula is that of both sides
   return op.result(std::move(out), [](Backward& b) {
     const Tensor of_right = solve_kernel(b.c, transpose(b.saved[0], -1, -2), b.grad());
     if (b.needs(0)) {
