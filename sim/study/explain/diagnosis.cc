@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/bytes.h"
+#include "sim/run/levels.h"
 #include "sim/timeline/timeline.h"
 
 namespace tidemark {
@@ -205,7 +206,8 @@ void add_proof(const Facts& facts, Diagnosis& out) {
     add("allocated", figures.allocated_bytes);
     add("reserved but unallocated", figures.reserved_bytes - figures.allocated_bytes);
     add("largest free block in the cache",
-        facts.oom->event == kNoEvent ? 0 : facts.device.samples[facts.oom->event].largest_free);
+        facts.oom->event == kNoEvent ? 0
+                                     : sample_after(facts.device, facts.oom->event).largest_free);
   } else {
     add("peak allocated", facts.device.peak_allocated.bytes);
     add("peak reserved", facts.device.peak_reserved.bytes);
@@ -420,8 +422,7 @@ std::optional<Growth> growth_of(const DeviceResult& device, const Program& progr
     if (event.id == kNoRequest || !is_own(event.id)) continue;
     if (event.id >= alive.size()) alive.resize(std::size_t{event.id} * 2 + 1, {kNever, 0, 0});
     if (event.action == Action::kAlloc) {
-      const Bytes before = i == 0 ? 0 : device.samples[i - 1].allocated;
-      alive[event.id] = {step, i, device.samples[i].allocated - before};
+      alive[event.id] = {step, i, block_bytes_of(device, i)};
     } else if (event.action == Action::kFreeRequested) {
       close(alive[event.id], step);
       alive[event.id].step = kNever;

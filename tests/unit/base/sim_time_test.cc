@@ -12,6 +12,7 @@ TEST_CASE("A duration is a number and its unit") {
   CHECK(parse_duration("1ns") == 1);
   CHECK(parse_duration("1.9ns") == 1);
   CHECK(parse_duration("3us") == 3'000);
-  for (const auto* text : {"", "5", "s", "-1s", "0s", "0.5ns", "1 s", "1sec", "1e30h", "nans", "infs"})
+  for (const auto* text :
+       {"", "5", "s", "-1s", "0s", "0.5ns", "1 s", "1sec", "1e30h", "nans", "infs"})
     CHECK_FALSE(parse_duration(text).has_value());
 }

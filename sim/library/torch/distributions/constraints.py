@@ -138,8 +138,11 @@ def _is_symmetric(value):
 
 
 def _is_positive_definite(value):
+    """Of a single matrix on the device it is what is known without cuSOLVER, whose needs are not."""
     symmetric = _is_symmetric(value)
-    bool(torch._is_all_true(symmetric.all()))
+    symmetric.all()
+    if value.shape[-2] != value.shape[-1] or value.is_cuda and value.numel() == value.shape[-1] ** 2:
+        return symmetric
     return torch.linalg.cholesky_ex(value).info.eq(0)
 
 
