@@ -51,13 +51,20 @@ bool events_tell_levels(const AllocatorSettings& settings) {
 
 MemorySample sample_after(const DeviceResult& device, std::uint32_t event) {
   if (!device.samples.empty()) return device.samples[event];
-  EventLevels levels;
+  constexpr std::uint32_t kWaits = 0x80000000U;  // its owner has dropped it
   std::vector<Stretch> segments;
   std::vector<std::uint32_t> made_by;  // by request: the kAlloc of an active block, plus 1
   for (std::uint32_t at = 0; at <= event; ++at) {
     const Event& entry = device.events[at];
-    levels.follow(entry);
-    if (entry.action == Action::kSegmentAlloc) {
+    if (entry.action == Action::kAlloc) {
+      if (entry.id >= made_by.size())
+        made_by.resize(std::max<std::size_t>(entry.id + 1, made_by.size() * 2));
+      made_by[entry.id] = at + 1;
+    } else if (entry.action == Action::kFreeRequested) {
+      made_by[entry.id] |= kWaits;
+    } else if (entry.action == Action::kFreeCompleted) {
+      made_by[entry.id] = 0;
+    } else if (entry.action == Action::kSegmentAlloc) {
       segments.push_back({entry.address, entry.bytes});
     } else if (entry.action == Action::kSegmentFree) {
       const auto gone = std::find_if(segments.begin(), segments.end(), [&](const Stretch& each) {
@@ -66,19 +73,20 @@ MemorySample sample_after(const DeviceResult& device, std::uint32_t event) {
       TIDEMARK_CHECK(gone != segments.end(), "a segment is freed that was never made");
       *gone = segments.back();
       segments.pop_back();
-    } else if (entry.action == Action::kAlloc || entry.action == Action::kFreeCompleted) {
-      if (entry.id >= made_by.size())
-        made_by.resize(std::max<std::size_t>(entry.id + 1, made_by.size() * 2));
-      made_by[entry.id] = entry.action == Action::kAlloc ? at + 1 : 0;
     }
   }
+  MemorySample sample;
+  for (const Stretch& segment : segments) sample.reserved += segment.bytes;
   std::vector<Stretch> active;
   for (const std::uint32_t made : made_by) {
     if (made == 0) continue;
-    const Event& alloc = device.events[made - 1];
-    active.push_back({alloc.address, alloc.units * kMinBlockBytes});
+    const Event& alloc = device.events[(made & ~kWaits) - 1];
+    const Bytes taken = alloc.units * kMinBlockBytes;
+    active.push_back({alloc.address, taken});
+    sample.active += taken;
+    sample.requested += alloc.bytes;
+    if ((made & kWaits) == 0) sample.allocated += taken;
   }
-  MemorySample sample = levels.now();
   add_free_blocks(std::move(segments), std::move(active), sample);
   return sample;
 }

@@ -66,8 +66,9 @@ void visit_levels(const DeviceResult& device, const Visit& visit) {
 }
 
 /// All amounts right after `event`. Of a run without samples they are worked out from the events up
-/// to it. Requires: `event` < device.events.size(); without samples, it is no kSegmentAlloc, whose
-/// memory no block has yet. Cost: constant with samples, else linear in the events up to it.
+/// to it. Requires: `event` < device.events.size(), less than 2^31; without samples, it is no
+/// kSegmentAlloc, whose memory no block has yet. Cost: constant with samples, else linear in the
+/// events up to it.
 MemorySample sample_after(const DeviceResult& device, std::uint32_t event);
 
 /// The size of the block that the kAlloc `event` gave out. Cost: constant.

@@ -498,11 +498,9 @@ DeviceResult Simulator::finish(Device& device) {
     device.allocator->finish_samples();
     result.events = std::move(device.history.events);
     result.samples = std::move(device.history.samples);
-    const auto peak_of = [&](Bytes MemorySample::*field) {
-      return find_peak(result, program_, field, options_.keep_live);
-    };
-    result.peak_allocated = peak_of(&MemorySample::allocated);
-    result.peak_reserved = peak_of(&MemorySample::reserved);
+    Peaks found = find_peaks(result, program_, options_.keep_live);
+    result.peak_allocated = std::move(found.allocated);
+    result.peak_reserved = std::move(found.reserved);
   }
   const AllocatorStatistics& peaks = device.peaks.of_run();
   result.peak_allocated.bytes = static_cast<Bytes>(peaks.allocated_bytes.all.peak);

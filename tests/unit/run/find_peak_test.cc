@@ -34,7 +34,7 @@ TEST_CASE("a peak of reserved is told as of the request that the segment was mad
   const DeviceResult device = device_with_three_requests();
   Program program;
   program.categories = {Category::kParameter, Category::kActivation};
-  const PeakResult peak = find_peak(device, program, &MemorySample::reserved, true);
+  const PeakResult peak = find_peaks(device, program, true).reserved;
   CHECK(peak.event == 3);
   CHECK(peak.label == 2);
   CHECK(peak.phase == kNoPhase);
@@ -43,13 +43,14 @@ TEST_CASE("a peak of reserved is told as of the request that the segment was mad
   CHECK(peak.live.front().id == 1);
   CHECK(peak.by_category[static_cast<std::size_t>(Category::kActivation)] == 1024);
   CHECK(peak.by_category[static_cast<std::size_t>(Category::kParameter)] == 512);
-  CHECK(find_peak(device, program, &MemorySample::reserved, false).live.empty());
+  CHECK(find_peaks(device, program, false).reserved.live.empty());
 }
 
 TEST_CASE("what was never above zero has no peak") {
-  const DeviceResult device = device_with_three_requests();
-  CHECK(find_peak(device, {}, &MemorySample::inactive_split, true).event == kNoEvent);
-  CHECK(find_peak({}, {}, &MemorySample::reserved, true).event == kNoEvent);
+  DeviceResult device = device_with_three_requests();
+  for (MemorySample& sample : device.samples) sample.allocated = 0;
+  CHECK(find_peaks(device, {}, true).allocated.event == kNoEvent);
+  CHECK(find_peaks({}, {}, true).reserved.event == kNoEvent);
 }
 
 }  // namespace
