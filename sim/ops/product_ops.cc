@@ -128,10 +128,33 @@ Tensor addr(Context& c, Tensor self, Tensor vec1, Tensor vec2, Factors f, bool i
   return in_place ? op.in_place(self, backward) : op.result(std::move(out), backward);
 }
 
+/// Errors: OpError, in PyTorch's words, where they are no matrices, or batches, that fit each
+/// other.
+void check_product(const Tensor& first, const Tensor& second, bool batched) {
+  if (batched) {
+    for (const auto& [tensor, name] : {std::pair{&first, "batch1"}, std::pair{&second, "batch2"}}) {
+      if (tensor->dim() != 3) throw OpError(fmt::format("{} must be a 3D tensor", name));
+    }
+    if (first.size(0) == second.size(0) && first.size(2) == second.size(1)) return;
+    throw OpError(
+        fmt::format("Expected size for first two dimensions of batch2 tensor to be: [{}, {}] but "
+                    "got: [{}, {}].",
+                    first.size(0), first.size(2), second.size(0), second.size(1)));
+  }
+  for (const auto& [tensor, name] : {std::pair{&first, "mat1"}, std::pair{&second, "mat2"}}) {
+    if (tensor->dim() != 2)
+      throw OpError(fmt::format("{} must be a matrix, got {}-D tensor", name, tensor->dim()));
+  }
+  if (first.size(1) == second.size(0)) return;
+  throw OpError(fmt::format("mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})",
+                            first.size(0), first.size(1), second.size(0), second.size(1)));
+}
+
 /// self = beta * self + alpha * (first @ second), of matrices or batches of them.
 Tensor add_product_(Context& c, const Tensor& self, const Tensor& first, const Tensor& second,
                     Factors f) {
   const bool batched = self.dim() == 3;
+  check_product(first, second, batched);
   Op op(c, batched ? "baddbmm_" : "addmm_", batched ? "BaddbmmBackward0" : "AddmmBackward0",
         {&self, &first, &second});
   op.save_if(op.needs(2), 0, first);

@@ -158,12 +158,16 @@ ReductionScratch kernel_scratch(Context& c, const Tensor& in, const Axes& axes, 
   return scratch;
 }
 
-/// Kernel by kernel; the buffers of the last are handed out.
+/// Kernel by kernel; the buffers of the last are handed out. Errors: OpError where no axis can be
+/// cut. Source: TensorIteratorBase::split.
 ReductionScratch scratch_of(Context& c, const Tensor& in, Axes axes, Bytes accumulator,
                             std::int64_t out_width) {
   const auto width = static_cast<std::int64_t>(element_bytes(in.dtype()));
   if (fits_32_bits(axes, width, out_width)) return kernel_scratch(c, in, axes, accumulator);
   const std::size_t at = longest_axis(axes, width, out_width);
+  // Where the longest axis in memory is one element, as under an expanded one that is summed up.
+  if (axes.items[at].size < 2)
+    throw OpError("dim >= 0 && dim < ndim() && shape()[dim] >= 2 INTERNAL ASSERT FAILED");
   Axes first = axes;
   first.items[at].size /= 2;
   axes.items[at].size -= first.items[at].size;
