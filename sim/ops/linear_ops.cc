@@ -164,15 +164,33 @@ Tensor bmm_kernel(Context& c, const Tensor& a, const Tensor& b) {
   return batched_gemm(c, a, b);
 }
 
+/// other.
+void check_product(const Tensor& first, const Tensor& second, bool batched) {
+  if (batched) {
+    for (const auto& [tensor, name] : {std::pair{&first, "batch1"}, std::pair{&second, "batch2"}}) {
+      if (tensor->dim() != 3) throw OpError(fmt::format("{} must be a 3D tensor", name));
+    }
+    if (first.size(0) == second.size(0) && first.size(2) == second.size(1)) return;
+    throw OpError(
+        fmt::format("Expected size for first two dimensions of batch2 tensor to be: [{}, {}] but "
+                    "got: [{}, {}].",
+                    first.size(0), first.size(2), second.size(0), second.size(1)));
+  }
+  for (const auto& [tensor, name] : {std::pair{&first, "mat1"}, std::pair{&second, "mat2"}}) {
+    if (tensor->dim() != 2)
+      throw OpError(fmt::format("{} must be a matrix, got {}-D tensor", name, tensor->dim()));
+  }
+  if (first.size(1) == second.size(0)) return;
+  throw OpError(fmt::format("mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})",
+                            first.size(0), first.size(1), second.size(0), second.size(1)));
+}
+
 Tensor mm(Context& c, Tensor self, Tensor mat2) {
   const AutocastScope cast(c, CastPolicy::kLowPrecision, {&self, &mat2});
   if (self.dim() != 2 || mat2.dim() != 2) {
     throw OpError(fmt::format("{} must be a matrix", self.dim() != 2 ? "self" : "mat2"));
   }
-  if (self.size(1) != mat2.size(0)) {
-    throw OpError(fmt::format("mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})",
-                              self.size(0), self.size(1), mat2.size(0), mat2.size(1)));
-  }
+  check_product(self, mat2, false);
   types_of_kernel(c, self, mat2, "m1", "m2");
   Op op(c, "mm", "MmBackward0", {&self, &mat2});
   op.save_if(op.needs(0), 0, mat2);
@@ -219,15 +237,7 @@ void add_product_kernel(Context& c, const Tensor& out, const Tensor& self, const
 
 Tensor addmm(Context& c, Tensor self, Tensor mat1, Tensor mat2, double beta, double alpha) {
   const AutocastScope cast(c, CastPolicy::kLowPrecision, {&self, &mat1, &mat2});
-  if (mat1.dim() != 2 || mat2.dim() != 2) {
-    throw OpError(fmt::format("{} must be a matrix, got {}-D tensor",
-                              mat1.dim() != 2 ? "mat1" : "mat2",
-                              mat1.dim() != 2 ? mat1.dim() : mat2.dim()));
-  }
-  if (mat1.size(1) != mat2.size(0)) {
-    throw OpError(fmt::format("mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})",
-                              mat1.size(0), mat1.size(1), mat2.size(0), mat2.size(1)));
-  }
+  check_product(mat1, mat2, false);
   types_of_kernel(c, mat1, mat2, "mat1", "mat2");
   const Dims sizes{mat1.size(0), mat2.size(1)};
   if (!(broadcast(self.sizes(), sizes) == sizes)) {
@@ -257,12 +267,7 @@ Tensor addmm(Context& c, Tensor self, Tensor mat1, Tensor mat2, double beta, dou
 Tensor bmm(Context& c, Tensor self, Tensor mat2) {
   const AutocastScope cast(c, CastPolicy::kLowPrecision, {&self, &mat2});
   if (self.dim() != 3 || mat2.dim() != 3) throw OpError("batch1 and batch2 must be 3D tensors");
-  if (self.size(0) != mat2.size(0) || self.size(2) != mat2.size(1)) {
-    throw OpError(
-        fmt::format("Expected size for first two dimensions of batch2 tensor to be: [{}, {}] but "
-                    "got: [{}, {}].",
-                    self.size(0), self.size(2), mat2.size(0), mat2.size(1)));
-  }
+  check_product(self, mat2, true);
   same_dtype(self, mat2, "batch1", "batch2");
   Op op(c, "bmm", "BmmBackward0", {&self, &mat2});
   op.save_if(op.needs(0), 0, mat2);

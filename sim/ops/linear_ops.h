@@ -6,6 +6,9 @@ namespace tidemark::ops {
 
 // Matrix products. Source: docs/rules/products.md#1, #2, #4.
 
+/// Errors: OpError, in PyTorch's words, where they are no matrices, or batches, that fit each
+/// other.
+void check_product(const Tensor& first, const Tensor& second, bool batched);
 Tensor mm(Context& c, Tensor self, Tensor mat2);
 /// beta * self + mat1 @ mat2. Errors: OpError with PyTorch's words and both shapes.
 Tensor addmm(Context& c, Tensor self, Tensor mat1, Tensor mat2, double beta = 1, double alpha = 1);

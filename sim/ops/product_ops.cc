@@ -128,28 +128,6 @@ Tensor addr(Context& c, Tensor self, Tensor vec1, Tensor vec2, Factors f, bool i
   return in_place ? op.in_place(self, backward) : op.result(std::move(out), backward);
 }
 
-/// Errors: OpError, in PyTorch's words, where they are no matrices, or batches, that fit each
-/// other.
-void check_product(const Tensor& first, const Tensor& second, bool batched) {
-  if (batched) {
-    for (const auto& [tensor, name] : {std::pair{&first, "batch1"}, std::pair{&second, "batch2"}}) {
-      if (tensor->dim() != 3) throw OpError(fmt::format("{} must be a 3D tensor", name));
-    }
-    if (first.size(0) == second.size(0) && first.size(2) == second.size(1)) return;
-    throw OpError(
-        fmt::format("Expected size for first two dimensions of batch2 tensor to be: [{}, {}] but "
-                    "got: [{}, {}].",
-                    first.size(0), first.size(2), second.size(0), second.size(1)));
-  }
-  for (const auto& [tensor, name] : {std::pair{&first, "mat1"}, std::pair{&second, "mat2"}}) {
-    if (tensor->dim() != 2)
-      throw OpError(fmt::format("{} must be a matrix, got {}-D tensor", name, tensor->dim()));
-  }
-  if (first.size(1) == second.size(0)) return;
-  throw OpError(fmt::format("mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})",
-                            first.size(0), first.size(1), second.size(0), second.size(1)));
-}
-
 /// self = beta * self + alpha * (first @ second), of matrices or batches of them.
 Tensor add_product_(Context& c, const Tensor& self, const Tensor& first, const Tensor& second,
                     Factors f) {
@@ -200,12 +178,7 @@ Tensor product_into(Context& c, std::string_view name, const Tensor& added, doub
                     "differentiation, but one of the arguments requires grad.",
                     name));
   }
-  const std::int64_t dims = name.find("bmm") == std::string_view::npos ? 2 : 3;
-  if (first.dim() != dims || second.dim() != dims || first.size(-1) != second.size(-2) ||
-      first.size(0) != (dims == 3 ? second.size(0) : first.size(0))) {
-    throw OpError(fmt::format("{}: shapes cannot be multiplied ({} and {})", name,
-                              to_string(first.sizes()), to_string(second.sizes())));
-  }
+  check_product(first, second, name.find("bmm") != std::string_view::npos);
   if (first.dtype() != second.dtype() || out.dtype() != first.dtype()) {
     throw OpError(fmt::format("Expected out tensor to have dtype {}, but got {} instead",
                               info(first.dtype()).name, info(out.dtype()).name));
