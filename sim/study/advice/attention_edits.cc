@@ -21,7 +21,6 @@ using lang::CallExpr;
 using lang::Edit;
 using lang::Expr;
 using lang::ExprKind;
-using lang::NameExpr;
 using lang::Place;
 using lang::Stmt;
 using lang::StmtKind;

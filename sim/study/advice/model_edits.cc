@@ -109,6 +109,7 @@ using LineOf = std::function<std::string(const MadeModel&)>;
 /// A line behind the place where each model is made; empty: none for this one.
 std::vector<FileEdits> after_models(const std::vector<UserFile>& files, const LineOf& line_of) {
   std::vector<FileEdits> all;
+  all.reserve(files.size());
   for (const UserFile& file : files) all.push_back({&file, {}});
   for (const MadeModel& made : made_models(files)) {
     const std::string line = line_of(made);

@@ -15,11 +15,9 @@ namespace tidemark::script_edits {
 
 using lang::AssignStmt;
 using lang::CallExpr;
-using lang::ClassStmt;
 using lang::Edit;
 using lang::Expr;
 using lang::ExprKind;
-using lang::FunctionStmt;
 using lang::Place;
 using lang::Stmt;
 using lang::StmtKind;

@@ -195,7 +195,7 @@ Value spread_op(Session& session, Arguments& a) {
     made = interp.unpack(interp.call(a[3], {}));
   }
   if (made.size() != 3) interp.type_error("a result, what it keeps and a name are wanted");
-  const Value result = made[0];
+  Value result = made[0];
   if (!op.records() || made[2].is_none()) return result;
   op.node()->name = interp.text(interp.intern(interp.to_str(made[2])));
   std::vector<Value> kept_beside = interp.unpack(std::exchange(made[1], Value::none()));

@@ -124,7 +124,7 @@ Ref<lang::Slice> slice_of_rank(Session& session, const Tensor& tensor, std::int6
     return make_ref<lang::Slice>(heap, on_rank(slice.start, rank), on_rank(slice.stop, rank),
                                  on_rank(slice.step, rank));
   };
-  const Ref<lang::Slice> own = on(alike->job().index);
+  Ref<lang::Slice> own = on(alike->job().index);
   const auto own_range = own->indices(size);
   if (!own_range) return own;
   const auto is_whole = [&](const auto& range) {

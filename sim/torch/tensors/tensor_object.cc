@@ -181,7 +181,7 @@ Value TensorObject::iterate(lang::Interp& interp) {
     ops::TensorList views;
     for (std::int64_t i = 0; i < tensor.size(0); ++i)
       views.push_back(ops::select(session_.c, tensor, 0, i));
-    return session_.tuple_of(std::move(views));
+    return session_.tuple_of(views);
   });
   return interp.iterate(items);
 }
