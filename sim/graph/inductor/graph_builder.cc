@@ -71,6 +71,7 @@ Dims pointwise_strides(const NodeGraph& graph, const std::vector<NodeId>& inputs
     impl->dtype = node.dtype;
     tensors.emplace_back(std::move(impl));
   }
+  operands.reserve(tensors.size());
   for (const ops::Tensor& tensor : tensors) operands.push_back(&tensor);
   return ops::iterator_strides(sizes, operands);
 }

@@ -419,7 +419,7 @@ void fill_host(Interp& in, Module& module) {
     return says ? interp.deep_copy(args[0], *memo) : interp.deep_copy(args[0]);
   });
   define(in, module, "shallow_copy(x)", [](Interp& interp, Arguments& args) -> Value {
-    const Value reduced = copied_by_reduce(interp, args[0], nullptr);
+    Value reduced = copied_by_reduce(interp, args[0], nullptr);
     if (!reduced.empty()) return reduced;
     if (args[0].as<Container>() != nullptr) return same_elements(interp, args[0]);
     if (args[0].as<Iterator>() != nullptr) {
@@ -475,6 +475,9 @@ void fill_host(Interp& in, Module& module) {
   define(in, module, "note(text, is_guess=False)", [](Interp& interp, Arguments& args) {
     (args.boolean(1) ? guess : note)(interp, std::string(args.text(0)));
     return Value::none();
+  });
+  define(in, module, "is_known(number)", [](Interp&, Arguments& args) {
+    return Value::boolean(args[0].as<Unknown>() == nullptr);
   });
   define(in, module, "note_of_user(text)", [](Interp& interp, Arguments& args) {
     const Str* text = shown(args[0]).as<Str>();

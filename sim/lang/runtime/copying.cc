@@ -80,7 +80,7 @@ Value copied_by_reduce(Interp& interp, const Value& value, DeepCopies* copies) {
   const auto part = [&](std::size_t i) { return i < items.size() ? items[i] : Value::none(); };
   std::vector<Value> arguments;
   for (const Value& each : interp.unpack(items[1])) arguments.push_back(given(each));
-  const Value copy = interp.call(items[0], std::move(arguments));
+  Value copy = interp.call(items[0], std::move(arguments));
   if (copies != nullptr && value.is_object() && copies->find(value) == nullptr)
     copies->add(value, copy);
   if (!part(2).is_none()) give_state(interp, copy, given(part(2)));

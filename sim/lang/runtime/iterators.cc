@@ -361,6 +361,7 @@ Value copied_iterator(Interp& interp, const Value& iterator,
   const auto copies = [&](const auto& items) {
     const std::vector<Value> left(items.begin(), items.end());
     std::vector<Value> out;
+    out.reserve(left.size());
     for (const Value& item : left) out.push_back(copied(item));
     return out;
   };

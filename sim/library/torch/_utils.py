@@ -1,4 +1,20 @@
+import torch
 from torch.distributed._buckets import _flatten as _flatten_dense_tensors
+
+
+def _get_available_device_type():
+    """the kind of the devices here: CUDA's, or none"""
+    return "cuda" if torch.cuda.is_available() else None
+
+
+def _get_device_module(device_type):
+    """torch.cuda for "cuda" """
+    module = getattr(torch, device_type, None)
+    if module is None:
+        raise RuntimeError(
+            f"Device '{device_type}' does not have a corresponding module registered as 'torch.{device_type}'."
+        )
+    return module
 
 
 def _unflatten_dense_tensors(flat, tensors):

@@ -341,7 +341,7 @@ class Adviser {
   /// The choices together; where that is enough for the goal, without what is not needed and turned
   /// no further than is needed, the dearest looked at first. Those `kept` stay.
   std::optional<Tried> lightened(Choices choices, const Choices& kept = {}) const {
-    const std::optional<Tried> all = tried(choices);
+    std::optional<Tried> all = tried(choices);
     if (!all || !all->change.standing.meets || out_.before.meets) return all;
     std::stable_sort(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) {
       return a.remedy->price > b.remedy->price;

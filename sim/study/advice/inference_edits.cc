@@ -15,7 +15,6 @@ namespace tidemark::script_edits {
 namespace {
 
 using lang::AttributeExpr;
-using lang::Block;
 using lang::CallExpr;
 using lang::Edit;
 using lang::Expr;

@@ -13,7 +13,6 @@ namespace tidemark::script_edits {
 namespace {
 
 using lang::AssignStmt;
-using lang::CallExpr;
 using lang::Expr;
 using lang::ExprKind;
 using lang::Name;

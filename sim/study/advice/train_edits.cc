@@ -17,8 +17,6 @@ namespace tidemark::train_edits {
 namespace {
 
 using lang::CallExpr;
-using lang::Expr;
-using lang::ExprKind;
 using lang::UserCode;
 
 UserCode code_of(std::string text, UserCode::Imports around = {}) {

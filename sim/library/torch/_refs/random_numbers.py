@@ -1,3 +1,4 @@
+import _seeds
 import torch
 import torch._C as _C
 
@@ -57,9 +58,9 @@ class Generator:
         self._seed = 67280421310721 if self.device.type == "cpu" else 0
 
     def manual_seed(self, seed):
-        self._seed = _whole(seed)
+        self._seed = seed = _whole(_seeds.known(seed))
         if self._number is not None:
-            _C.seed_generator(self._number, _whole(seed))
+            _C.seed_generator(self._number, seed)
         return self
 
     def seed(self):

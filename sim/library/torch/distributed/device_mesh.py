@@ -73,12 +73,15 @@ class DeviceMesh:
 
     def _make_groups(self):
         """this rank's group of each dimension. Others make theirs, of which this one has nothing"""
-        world = c10d._get_default_group()
-        if self.ndim == 1 and len(self._ranks) == world.size():
-            return [world]
         if self._coordinate is None:
             return [None] * self.ndim
-        return [c10d._own_group(self._line([dim]), self._coordinate[dim]) for dim in range(self.ndim)]
+        return [self._group_of(self._line([dim]), self._coordinate[dim]) for dim in range(self.ndim)]
+
+    @staticmethod
+    def _group_of(ranks, place):
+        """the group of all for a line of all ranks, else a new one"""
+        world = c10d._get_default_group()
+        return world if len(ranks) == world.size() else c10d._own_group(ranks, place)
 
     def _line(self, dims):
         """the ranks that differ from this one in some dimensions alone"""
@@ -167,15 +170,17 @@ class DeviceMesh:
 
     def _flatten(self, mesh_dim_name=None, backend_override=None):
         name = "_".join(self.mesh_dim_names) if mesh_dim_name is None else mesh_dim_name
-        if self.ndim == 1:
+        if self.ndim == 1 and name in self.mesh_dim_names:
             return self
         flattened = self._root._flattened
+        if name in (self._root.mesh_dim_names or ()):
+            raise ValueError(f"{name} already exists for submesh of the {self._root}. ")
         if name not in flattened:
             place = sum([c * s for c, s in zip(self._coordinate, self._strides())])
             ranks = self._ranks if self._root is self else self._root._line(self._dims)
             flattened[name] = DeviceMesh(
                 self.device_type, mesh_dim_names=(name,), _ranks=ranks, _sizes=[len(ranks)],
-                _groups=[c10d._own_group(ranks, place)], _root=self._root, _dims=[("flat", *self._dims)],
+                _groups=[self._group_of(ranks, place)], _root=self._root, _dims=[("flat", *self._dims)],
                 _coordinate=[place]
             )
         return flattened[name]

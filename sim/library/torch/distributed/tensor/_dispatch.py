@@ -2,6 +2,7 @@ import torch
 import torch._C as _C
 from torch.distributed.tensor._autocast import is_listed, under_autocast
 from torch.distributed.tensor._leaf import begin_context, formula, found, kernel, on_parts, specs_of, spread
+from torch.distributed.tensor._random import begin_random
 from torch.distributed.tensor._ops._along_ops import as_complex, as_real, as_type_of, cumulative, deviation, gather
 from torch.distributed.tensor._ops._along_ops import interleaved, largest_along, largest_at, log_sum_exp, new_like
 from torch.distributed.tensor._ops._along_ops import repeated, scatter_add, select_along, sorted_along
@@ -135,9 +136,6 @@ def _moved(value, target):
     return value.redistribute(placements=target.placements)
 
 
-_has_tracker = []
-
-
 def _like(op, args, kwargs):
     """a tensor like a DTensor, on a device that may be named"""
     begin_context(kwargs.get("device"))
@@ -203,25 +201,6 @@ def _dropout(op, args, kwargs):
     if given.get("p", 0.5) == 0 or not given.get("training", True):
         return given["input"]
     return _random(op, args, kwargs)
-
-
-def begin_random(draws=True):
-    device = torch.device("cuda", torch.cuda.current_device())
-    if not _has_tracker:
-        _has_tracker.append(True)
-        _compare_states(device)
-    if draws:
-        _state(device)
-
-
-def _state(device):
-    return torch.empty(16, dtype=torch.uint8).to(device)
-
-
-def _compare_states(device):
-    rng_state = _state(device)
-    my_rng_state = _state(device)
-    my_rng_state == rng_state
 
 
 _ELEMENTWISE = {

@@ -1,5 +1,5 @@
 import torch
-from torch.distributed.tensor import _dispatch
+from torch.distributed.tensor import _random
 from torch.distributed.tensor._api import _make, _mesh, _normal
 from torch.distributed.tensor._dtensor_spec import DTensorSpec, _contiguous_stride
 
@@ -14,7 +14,7 @@ def _made(make, size, dtype, requires_grad, device_mesh, placements, is_random=F
     mesh = _mesh(device_mesh)
     spec = DTensorSpec(mesh, _normal(placements, mesh, len(size)), size, _contiguous_stride(size), dtype)
     if is_random:
-        _dispatch.begin_random()
+        _random.begin_random()
     local = make(spec.local_shape(), dtype=dtype, device=mesh.device_type)
     return _make(local, spec.with_dtype(local.dtype)).requires_grad_(requires_grad)
 

@@ -1,5 +1,6 @@
 import torch
 import torch._C as _C
+from torch.distributed.tensor._random import begin_random
 from torch.distributed.tensor._leaf import formula, kernel, part, specs_of, spread
 from torch.distributed.tensor._strategy import cheapest
 from torch.distributed.tensor.placement_types import Partial, Replicate, Shard
@@ -223,8 +224,6 @@ def attention(op, args, kwargs):
     if given.get("attn_mask") is not None:
         _C.refuse("attention of DTensors with a mask is not modelled", "take this rank's parts: x.to_local()")
     if given.get("dropout_p", 0.0) > 0.0:
-        from torch.distributed.tensor._dispatch import begin_random
-
         begin_random()
     made, laid = cheapest([_C.spec_of(t) for t in tensors], _ATTENTION)
     shape = (*tensors[0].shape[:-1], tensors[2].shape[-1])
