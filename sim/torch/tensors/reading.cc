@@ -33,6 +33,7 @@ void check(Session& session, Numbers& numbers) {
 /// What is known of a tensor, for somebody who acts by it.
 std::optional<Numbers> looked_at(Session& session, const Tensor& tensor) {
   session.guarded([&] { ops::check_is_there("item", tensor); });
+  session.wait_for(tensor);
   const bool is_assumed =
       tensor->storage && tensor->storage->known() && tensor->storage->known()->is_assumed;
   std::optional<Numbers> numbers =
