@@ -28,14 +28,31 @@ def rotations(size, length, theta=500000.0):
     return torch.polar(torch.ones_like(angles), angles)
 
 
-def rotated(x, cis):
-    pairs = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))
-    return torch.view_as_real(pairs * cis[: x.shape[1]].view(1, x.shape[1], 1, -1)).flatten(3).type_as(x)
+def rotated(q, k, cis):
+    q_pairs = torch.view_as_complex(q.float().reshape(*q.shape[:-1], -1, 2))
+    k_pairs = torch.view_as_complex(k.float().reshape(*k.shape[:-1], -1, 2))
+    cis = cis[: q.shape[1]].view(1, q.shape[1], 1, -1)
+    q_turned = torch.view_as_real(q_pairs * cis).flatten(3)
+    k_turned = torch.view_as_real(k_pairs * cis).flatten(3)
+    return q_turned.type_as(q), k_turned.type_as(k)
 
 
 def repeated(x, times):
     b, t, h, d = x.shape
     return x if times == 1 else x[:, :, :, None, :].expand(b, t, h, times, d).reshape(b, t, h * times, d)
+
+
+class RMSNorm(nn.Module):
+    def __init__(self, size, eps):
+        super().__init__()
+        self.eps, self.weight = eps, nn.Parameter(torch.ones(size))
+
+    def scaled(self, x):
+        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.eps)
+
+    def forward(self, x):
+        out = self.scaled(x.float()).type_as(x)
+        return out * self.weight
 
 
 class Attention(nn.Module):
@@ -51,11 +68,13 @@ class Attention(nn.Module):
         b, t, _ = x.shape
         q, k, v = self.wq(x), self.wk(x), self.wv(x)
         q, k, v = q.view(b, t, -1, self.size), k.view(b, t, -1, self.size), v.view(b, t, -1, self.size)
-        q, k = rotated(q, cis), rotated(k, cis)
-        k, v = repeated(k, HEADS // KV_HEADS), repeated(v, HEADS // KV_HEADS)
-        q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
+        q, k = rotated(q, k, cis)
+        keys, values = repeated(k, HEADS // KV_HEADS), repeated(v, HEADS // KV_HEADS)
+        q, k, v = q.transpose(1, 2), keys.transpose(1, 2), values.transpose(1, 2)
         out = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-        return self.wo(out.transpose(1, 2).contiguous().view(b, t, -1))
+        out = out.transpose(1, 2).contiguous()
+        out = out.view(b, t, -1)
+        return self.wo(out)
 
 
 class FeedForward(nn.Module):
@@ -72,11 +91,12 @@ class Block(nn.Module):
     def __init__(self):
         super().__init__()
         self.attention, self.feed_forward = Attention(), FeedForward()
-        self.attention_norm, self.ffn_norm = nn.RMSNorm(DIM, eps=1e-5), nn.RMSNorm(DIM, eps=1e-5)
+        self.attention_norm, self.ffn_norm = RMSNorm(DIM, eps=1e-5), RMSNorm(DIM, eps=1e-5)
 
     def forward(self, x, cis):
         h = x + self.attention(self.attention_norm(x), cis)
-        return h + self.feed_forward(self.ffn_norm(h))
+        out = h + self.feed_forward(self.ffn_norm(h))
+        return out
 
 
 class Llama(nn.Module):
@@ -85,13 +105,15 @@ class Llama(nn.Module):
         self.tok_embeddings = nn.Embedding(VOCAB, DIM)
         self.register_buffer("cis", rotations(DIM // HEADS, LENGTH), persistent=False)
         self.layers = nn.ModuleDict({str(i): Block() for i in range(LAYERS)})
-        self.norm, self.output = nn.RMSNorm(DIM, eps=1e-5), nn.Linear(DIM, VOCAB, bias=False)
+        self.norm, self.output = RMSNorm(DIM, eps=1e-5), nn.Linear(DIM, VOCAB, bias=False)
 
     def forward(self, tokens):
         h = self.tok_embeddings(tokens)
         for layer in self.layers.values():
             h = layer(h, self.cis)
-        return self.output(self.norm(h))
+        h = self.norm(h)
+        logits = self.output(h)
+        return logits
 
 
 KEPT = {
@@ -127,6 +149,12 @@ def in_parts(mesh, tensors, dims):
     return stack
 
 
+def clip(parameters):
+    grads = [p.grad for p in parameters if p.grad is not None]
+    norm = torch.nn.utils.get_total_norm(grads, 2.0, False, True)
+    torch.nn.utils.clip_grads_with_norm_(parameters, 1.0, norm, True)
+
+
 def main():
     words = sys.argv[1:]
     loss_function = torch.compile(loss_of) if "loss" in words else loss_of
@@ -148,30 +176,31 @@ def main():
     }
     for i, layer in enumerate(model.layers.values()):  # the last one is wanted again at once
         fully_shard(layer, reshard_after_forward=i + 1 < LAYERS, **options)
-    fully_shard(model, **options)
+    fully_shard(model, reshard_after_forward=True, **options)
     model.to_empty(device="cuda")
     with torch.no_grad():
-        model.cis = rotations(DIM // HEADS, LENGTH).cuda()
+        with torch.device("cuda"):
+            model.cis = rotations(DIM // HEADS, LENGTH)
         for p in model.parameters():
             nn.init.normal_(p, std=0.02)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, betas=(0.9, 0.95), weight_decay=0.1, fused=True)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, betas=(0.9, 0.95), weight_decay=0.1, foreach=True)
     for step in range(STEPS):
-        tokens = torch.randint(0, VOCAB, (BATCH, LENGTH + 1)).cuda()
+        tokens = torch.randint(0, VOCAB, (BATCH, LENGTH + 1))
+        x, y = tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous()
+        x, y = x.to("cuda"), y.to("cuda")
         optimizer.zero_grad()
         if SHARED > 1:
-            x, y = tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous()
             with in_parts(both["cp"], [x, y, model.cis], [1, 1, 0]):
                 logits = model(x)
                 loss = loss_function(logits, y)
                 del logits
                 loss.backward()
         else:
-            logits = model(tokens[:, :-1])
-            loss = loss_function(logits, tokens[:, 1:])
+            logits = model(x)
+            loss = loss_function(logits, y)
             del logits
             loss.backward()
-        norm = torch.nn.utils.get_total_norm([p.grad for p in model.parameters()], foreach=True).full_tensor()
-        torch.nn.utils.clip_grads_with_norm_(list(model.parameters()), 1.0, norm, foreach=True)
+        clip(list(model.parameters()))
         optimizer.step()
         peaks = torch.cuda.max_memory_reserved(), torch.cuda.max_memory_allocated()
         print(step, *[round(peak / 2**30, 2) for peak in peaks])
