@@ -156,15 +156,22 @@ class DeviceMesh:
             return self
         if len(names) == 1 and names[0] in self._root._flattened:
             return self._root._flattened[names[0]]
-        return self._part([self._dim(name) for name in names], names)
+        return self._part(names)
 
-    def _part(self, dims, names):
-        """the mesh of some dimensions, at this rank's place in the others"""
+    def _part(self, names):
+        """the mesh of some dimensions, of the whole mesh also of flattened ones, at this rank's place in the others"""
         if names not in self._parts:
+            whole, dims, own = [], [], []
+            for name in names:
+                flat = self._flattened.get(name) if self._root is self else None
+                mesh, d = (self, self._dim(name)) if flat is None else (flat, 0)
+                whole.append((mesh._sizes[d], mesh._groups[d], mesh._coordinate[d]))
+                own.append(mesh._dims[d])
+                dims += [d] if flat is None else own[-1][1:]
+            sizes, groups, places = zip(*whole)
             self._parts[names] = DeviceMesh(
-                self.device_type, mesh_dim_names=names, _ranks=self._line(dims),
-                _sizes=[self._sizes[d] for d in dims], _groups=[self._groups[d] for d in dims], _root=self._root,
-                _dims=[self._dims[d] for d in dims], _coordinate=[self._coordinate[d] for d in dims]
+                self.device_type, mesh_dim_names=names, _ranks=self._line(dims), _sizes=sizes, _groups=list(groups),
+                _root=self._root, _dims=own, _coordinate=places
             )
         return self._parts[names]
 
