@@ -268,9 +268,11 @@ constexpr std::size_t kMostSenders = 16;
 /// How often a rank is run anew because others sent something since.
 constexpr int kMostRounds = 3;
 
-/// Runs the ranks of a job from which something is missing, as far as they come. Returns whether
-/// any of it is there now.
-bool run_senders(const Scenario& scenario, const torch::Mailbox& mailbox) {
+/// Runs the ranks of a job from which something is missing, as far as they come, and first those
+/// from which they miss something: the stages of a pipeline. `played` are ranks that are run
+/// already. Returns whether any of it is there now.
+bool run_senders(const Scenario& scenario, const torch::Mailbox& mailbox,
+                 std::vector<int>& played) {
   RunOptions none;
   none.keep_events = none.keep_live = none.keep_times = false;
   none.leave_out_repeats = true;
@@ -278,18 +280,21 @@ bool run_senders(const Scenario& scenario, const torch::Mailbox& mailbox) {
   const auto is_there = [&](const auto& message) {
     return mailbox.messages.find(message.first, message.second).has_value();
   };
-  std::vector<int> played{scenario.rank->index};
   for (const auto& message : mailbox.missing) {
     if (is_there(message) || std::ranges::find(played, message.second) != played.end()) continue;
     if (played.size() > kMostSenders) break;
     played.push_back(message.second);
     const Scenario sender = of_rank(scenario, message.second);
-    lang::Alike asked(*sender.rank);
-    torch::Mailbox own{mailbox.messages};
-    try {
-      run_one(sender, none, &asked, &own);
-    } catch (const InputError&) {
-      // What it sent before that is there.
+    for (int round = 1; round <= kMostRounds; ++round) {
+      lang::Alike asked(*sender.rank);
+      torch::Mailbox own{mailbox.messages};
+      try {
+        run_one(sender, none, &asked, &own);
+        break;
+      } catch (const InputError&) {
+        // What it sent before that is there.
+        if (own.missing.empty() || !run_senders(sender, own, played)) break;
+      }
     }
   }
   return std::ranges::any_of(mailbox.missing, is_there);
@@ -308,7 +313,8 @@ RunResult exchanging(const Scenario& scenario, torch::Messages& messages, const 
       error = std::current_exception();
     }
     const bool is_done = mailbox.missing.empty() || round == kMostRounds;
-    if (!is_done && run_senders(scenario, mailbox)) continue;
+    std::vector<int> played{scenario.rank->index};
+    if (!is_done && run_senders(scenario, mailbox, played)) continue;
     if (error) std::rethrow_exception(error);
     return std::move(*result);
   }

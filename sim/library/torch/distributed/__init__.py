@@ -3,7 +3,7 @@ from torch.distributed._buckets import (
 )
 from torch.distributed._nccl import ProcessGroup, Work
 from torch.distributed._objects import (
-    all_gather_object, broadcast_object_list, gather_object, scatter_object_list, send_object_list,
+    all_gather_object, broadcast_object_list, gather_object, recv_object_list, scatter_object_list, send_object_list,
 )
 from torch.distributed._reducer import _Reducer
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh

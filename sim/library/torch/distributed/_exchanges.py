@@ -1,4 +1,5 @@
 import _tidemark
+import torch
 import torch._C as _C
 from torch.distributed import _messages
 
@@ -40,6 +41,8 @@ def _written(obj):
         return str(obj) if obj - obj == 0 else None
     if isinstance(obj, str):
         return "'" + obj.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r") + "'"
+    if isinstance(obj, torch.Tensor) and obj.is_meta:
+        return _written_meta(obj)
     if type(obj) is dict:
         items = [_written(x) for pair in obj.items() for x in pair]
         if any([x is None for x in items]):
@@ -54,6 +57,40 @@ def _written(obj):
     return None
 
 
+def _written_meta(tensor):
+    kind = str(tensor.dtype)[len("torch.") :]
+    parts = [_written(part) for part in (tuple(tensor.shape), tensor.stride(), kind, tensor.requires_grad)]
+    return "_meta(" + ",".join(parts) + ")"
+
+
+def _read_meta(shape, stride, kind, requires_grad):
+    return torch.empty_strided(
+        shape, stride, dtype=getattr(torch, kind), device="meta", requires_grad=requires_grad
+    )
+
+
+def _read(text):
+    return eval(text, {"__builtins__": {}, "_meta": _read_meta})
+
+
+def _next_between(group, source, target):
+    """the key of what one rank sends another, both by their places in the group"""
+    pair = (group._ranks[source], group._ranks[target])
+    group._pairs[pair] = group._pairs.get(pair, 0) + 1
+    return f"{pair[0]}>{pair[1]}#{group._pairs[pair]}"
+
+
+def sent_to(group, target, obj):
+    text = _written(obj)
+    _messages.put_message(_next_between(group, group.rank(), target), "" if text is None else text)
+
+
+def received_from(group, source):
+    """what the rank's own run sends; None where that is not known"""
+    text = _messages.take_message(_next_between(group, source, group.rank()), group._ranks[source])
+    return _read(text) if text else None
+
+
 def exchanged(group, own, senders):
     """what each of the senders (places in the group) has sent. Where that is not known, it is taken for `own`"""
     whole, key = _next_exchange(group)
@@ -63,5 +100,5 @@ def exchanged(group, own, senders):
         text = _messages.take_message(key, sender if whole else group._ranks[sender])
         if text is None:
             _tidemark.note("objects that other ranks send are not known: they are taken to be this rank's own")
-        out.append(eval(text, {"__builtins__": {}}) if text else own)
+        out.append(_read(text) if text else own)
     return out

@@ -1,7 +1,7 @@
 import torch
 import torch._C as _C
 from torch.distributed import distributed_c10d as c10d
-from torch.distributed._exchanges import exchanged
+from torch.distributed._exchanges import exchanged, received_from, sent_to
 
 _BATCH, _FRAME, _SMALLEST_FRAME = 1000, 64 * 1024, 4  # of items, of bytes
 _SAVED_NUMBER = 239  # bytes of torch.save()'s older format around a storage's class and its one number
@@ -94,6 +94,8 @@ class _Pickled:
     def of_tensor(self, tensor):
         """one on the host: a call with what torch.save() makes of its storage, which is told by its address, of 14
         digits"""
+        if tensor.is_meta:
+            return self.of_meta(tensor)
         if tensor.is_cuda or tensor.dtype not in _STORAGES:
             _C.refuse("sending this tensor in an object is not modelled", "send it by itself, or its .cpu()")
         if ("object", id(tensor)) in self.memo:
@@ -108,6 +110,17 @@ class _Pickled:
         size += _int_size(tensor.storage_offset()) + self.of_tuple(tuple(tensor.shape)) + self.of_tuple(tensor.stride())
         size += 1 + self.of_global("collections", "OrderedDict", "class") + 2 + self.unnamed(1)
         size += 2 + self.unnamed(2)
+        self.memo["object", id(tensor)] = self.made - 1
+        self.kept.append(tensor)
+        return size
+
+    def of_meta(self, tensor):
+        """one without memory: a call with its type, sizes, strides, and whether it wants a gradient"""
+        if ("object", id(tensor)) in self.memo:
+            return self.remembered(("object", id(tensor)), None)
+        size = self.of_global("torch._utils", "_rebuild_meta_tensor_no_storage", "function")
+        told = (tensor.dtype, tuple(tensor.shape), tensor.stride(), tensor.requires_grad)
+        size += self.of_tuple(told) + 1 + self.unnamed(1)
         self.memo["object", id(tensor)] = self.made - 1
         self.kept.append(tensor)
         return size
@@ -219,11 +232,7 @@ def broadcast_object_list(object_list, src=None, group=None, device=None, group_
         object_tensor = torch.empty(total, dtype=torch.uint8, device=device)
     c10d.broadcast(object_tensor, group_src=root, group=group)
     if group.rank() != root:
-        offset = 0
-        for obj_size in object_sizes_tensor:
-            offset + obj_size  # where the object ends: read from the device
-            obj_view = object_tensor[:1]
-            offset += obj_size
+        _taken_apart(object_tensor, object_sizes_tensor)
     sent = exchanged(group, object_list, [root])[0]
     if group.rank() != root:
         for i in range(len(object_list)):
@@ -266,10 +275,61 @@ def scatter_object_list(
     scatter_object_output_list[0] = sent[group.rank()] if sent else None
 
 
+def _send(tensor, group, group_dst, use_batch):
+    if use_batch:
+        c10d.batch_isend_irecv([c10d.P2POp(c10d.isend, tensor, group_peer=group_dst, group=group)]).pop().wait()
+    else:
+        c10d.send(tensor, group_dst=group_dst, group=group)
+
+
+def _receive(tensor, group, group_src, use_batch):
+    if use_batch:
+        c10d.batch_isend_irecv([c10d.P2POp(c10d.irecv, tensor, group_peer=group_src, group=group)]).pop().wait()
+    else:
+        c10d.recv(tensor, group=group, group_src=group_src)
+
+
 def send_object_list(object_list, dst=None, group=None, device=None, group_dst=None, use_batch=False):
+    if c10d._is_outside(group, "send_object_list"):
+        return
+    group = c10d._group(group)
+    target = c10d._index_in(group, dst, group_dst)
     device = device or _device_of(group)
     tensor_list, size_list = zip(*[_object_to_tensor(obj, device, group) for obj in object_list])
     object_sizes_tensor = torch.cat(size_list)
-    c10d.send(object_sizes_tensor, dst=dst, group=group, group_dst=group_dst)
+    _send(object_sizes_tensor, group, target, use_batch)
     object_tensor = tensor_list[0] if len(tensor_list) == 1 else torch.cat(tensor_list)
-    c10d.send(object_tensor, dst=dst, group=group, group_dst=group_dst)
+    _send(object_tensor, group, target, use_batch)
+    sent_to(group, target, object_list)
+
+
+def recv_object_list(object_list, src=None, group=None, device=None, group_src=None, use_batch=False):
+    if c10d._is_outside(group, "recv_object_list"):
+        return -1
+    group = c10d._group(group)
+    source = c10d._index_in(group, src, group_src)
+    device = device or _device_of(group)
+    received = received_from(group, source)
+    if received is None:
+        _C.refuse(
+            f"rank {group._ranks[source]} sends objects that are not known here",
+            "send numbers, texts, lists, tuples, dicts",
+        )
+    object_sizes_tensor = torch.empty(len(object_list), dtype=torch.long, device=device)
+    _receive(object_sizes_tensor, group, source, use_batch)
+    torch.sum(object_sizes_tensor)
+    object_tensor = torch.empty(sum([_Pickled().size(obj) for obj in received]), dtype=torch.uint8, device=device)
+    _receive(object_tensor, group, source, use_batch)
+    _taken_apart(object_tensor, object_sizes_tensor)
+    for i in range(len(object_list)):
+        object_list[i] = received[i]
+    return group._ranks[source]
+
+
+def _taken_apart(object_tensor, object_sizes_tensor):
+    """where each object ends is a number of the device"""
+    offset = 0
+    for obj_size in object_sizes_tensor:
+        offset + obj_size
+        obj_view = object_tensor[:1]
+        offset += obj_size

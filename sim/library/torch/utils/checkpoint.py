@@ -172,9 +172,8 @@ def _without_reentrant(function, early_stop, context_fn, args, kwargs):
 
     dummy = torch.empty((0,), requires_grad=True)
     saver = _SaveInputs.apply(dummy, *[a for a in args if isinstance(a, torch.Tensor)])
-    if saver.grad_fn is None:
-        with forward_context:
-            return function(*args, **kwargs)
+    if saver.grad_fn is None:  # nothing is recorded: nothing is kept, whatever the policy says
+        return function(*args, **kwargs)
     # The keyword arguments are an argument like the others, and no part of `recompute`: what was
     # saved of the arguments goes before them. Source: torch's _NoopSaveInputs.
     frame.prepare(saver, recompute, [kwargs, *[... if isinstance(a, torch.Tensor) else a for a in args]])

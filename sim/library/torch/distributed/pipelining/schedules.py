@@ -69,8 +69,9 @@ class _PipelineSchedule:
             for stage in self._stages:
                 all_ops.extend(stage._get_init_p2p_neighbors_ops())
             _wait_batch_p2p(_batch_p2p(all_ops))
+            told = args
             for stage in self._stages:
-                stage._prepare_forward_infra(self._n_microbatches, args, kwargs)
+                told = stage._prepare_forward_infra(self._n_microbatches, args if stage.is_first else told, kwargs)
             self._is_ready_forward = True
         if self._has_backward and not self._is_ready_backward:
             for stage in self._stages:

@@ -4,6 +4,7 @@ import torch.distributed as dist
 from torch.distributed.fsdp import FSDPModule
 from torch.distributed.pipelining._backward import stage_backward, stage_backward_input, stage_backward_weight
 from torch.nn.parallel import DistributedDataParallel
+from torch.utils._pytree import tree_map_only
 
 
 class _RecvInfo:
@@ -84,11 +85,9 @@ class PipelineStage:
     # ---- what is sent and received
 
     def _prepare_forward_infra(self, num_microbatches, args, kwargs=None):
+        outputs = ()
         if self.inputs_meta is None:
-            _C.refuse(
-                "a PipelineStage that asks its neighbours for shapes is not modelled",
-                "give PipelineStage input_args and output_args",
-            )
+            outputs = self._shape_inference(args, kwargs or {})
         for chunk_id in range(num_microbatches):
             infos = None
             if not self.is_first:
@@ -99,6 +98,34 @@ class PipelineStage:
             self.args_recv_info[chunk_id] = infos
         for index in range(len(self._outputs_meta)):
             self.act_send_info[index] = [] if self.is_last else [self.stage_index + 1]
+        return outputs
+
+    def _shape_inference(self, args, kwargs):
+        """one pass without gradients, of zeros that are shaped as what the stage before says its results are. Returns
+        what the next stage, if it is on the same rank, is to be told"""
+        from_here = not self.is_first and self.stage_index_to_group_rank[self.stage_index - 1] == self.group_rank
+        if self.is_first or from_here:
+            args = tree_map_only(torch.Tensor, lambda x: x.to("meta"), args)
+        else:
+            objects = [None]
+            dist.recv_object_list(
+                objects, src=self._peer(self.stage_index - 1), group=self.group, device=self.device, use_batch=True
+            )
+            args = objects[0]
+        self.inputs_meta = args
+        args = tree_map_only(torch.Tensor, lambda x: torch.zeros_like(x, device=self.device), args)
+        with torch.no_grad():
+            outputs = self.submod(*args, **kwargs)
+        if isinstance(outputs, torch.Tensor):
+            outputs = [outputs]
+        outputs_meta = tuple(tree_map_only(torch.Tensor, lambda x: x.to("meta"), outputs))
+        self._outputs_meta = outputs_meta
+        if self.is_last or self.stage_index_to_group_rank[self.stage_index + 1] == self.group_rank:
+            return outputs_meta
+        dist.send_object_list(
+            [outputs_meta], dst=self._peer(self.stage_index + 1), group=self.group, device=self.device, use_batch=True
+        )
+        return ()
 
     def _prepare_backward_infra(self, num_microbatches):
         self.chunks = num_microbatches
