@@ -285,15 +285,18 @@ bool run_senders(const Scenario& scenario, const torch::Mailbox& mailbox,
     if (played.size() > kMostSenders) break;
     played.push_back(message.second);
     const Scenario sender = of_rank(scenario, message.second);
-    for (int round = 1; round <= kMostRounds; ++round) {
+    bool may_ask = true;  // what it sends, those that do the same send too
+    for (int round = 1; round <= kMostRounds + 1; ++round) {
       lang::Alike asked(*sender.rank);
       torch::Mailbox own{mailbox.messages};
       try {
-        run_one(sender, none, &asked, &own);
+        run_one(sender, none, may_ask ? &asked : nullptr, &own);
         break;
       } catch (const InputError&) {
         // What it sent before that is there.
-        if (own.missing.empty() || !run_senders(sender, own, played)) break;
+        if (!own.missing.empty() && run_senders(sender, own, played)) continue;
+        if (is_there(message) || !may_ask) break;
+        may_ask = false;
       }
     }
   }

@@ -6,6 +6,7 @@
 
 #include "sim/lang/runtime/exceptions.h"
 #include "sim/lang/runtime/notes.h"
+#include "sim/lang/runtime/unknown.h"
 
 namespace tidemark::lang {
 
@@ -285,7 +286,8 @@ Value RankValue::unary(Interp& interp, UnaryOp op) {
 Value RankValue::binary(Interp& interp, BinaryOp op, const Value& other, bool reflected) {
   const Value& plain = plain_of(other);
   if (!is_scalar(plain) && !is_of_rank(plain)) {
-    const Value own_value = pinned(interp);
+    // What comes of a number that nobody knows is not known on any rank.
+    const Value own_value = plain.as<Unknown>() != nullptr ? own() : pinned(interp);
     return reflected ? interp.binary(op, plain, own_value) : interp.binary(op, own_value, plain);
   }
   const Value both[] = {Ref<Instance>(this), plain};

@@ -11,6 +11,7 @@
 #include "sim/lang/runtime/exceptions.h"
 #include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/notes.h"
+#include "sim/lang/runtime/rank_value.h"
 #include "sim/lang/runtime/text.h"
 #include "sim/lang/runtime/wide_integer.h"
 
@@ -230,8 +231,18 @@ Value Unknown::unary(Interp& interp, UnaryOp /*op*/) {
   return another(interp, kind_ == Type::kBool ? Type::kInt : kind_);
 }
 
+namespace {
+
+/// A number of the rank as the rank that runs has it: what comes of it is not known anyway.
+const Value& on_this_rank(const Value& value) {
+  const auto* of_rank = value.as<RankValue>();
+  return plain_of(of_rank == nullptr ? value : of_rank->own());
+}
+
+}  // namespace
+
 Value Unknown::binary(Interp& interp, BinaryOp op, const Value& other, bool /*reflected*/) {
-  const Value& plain = plain_of(other);
+  const Value& plain = on_this_rank(other);
   const auto* unknown = plain.as<Unknown>();
   if (op == BinaryOp::kMul &&
       (plain.as<List>() != nullptr || plain.as<Tuple>() != nullptr || plain.as<Str>() != nullptr))
@@ -243,7 +254,7 @@ Value Unknown::binary(Interp& interp, BinaryOp op, const Value& other, bool /*re
 }
 
 Value Unknown::compare(Interp& interp, CompareOp op, const Value& other) {
-  const Value& plain = plain_of(other);
+  const Value& plain = on_this_rank(other);
   if (!plain.is_number() && plain.as<Unknown>() == nullptr) return {};
   // A number is taken to be one, and to be finite: x == x, x < inf.
   const bool is_itself = plain.as<Unknown>() == this;

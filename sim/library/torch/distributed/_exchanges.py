@@ -76,8 +76,8 @@ def _read(text):
 def _next_between(group, source, target):
     """the key of what one rank sends another, both by their places in the group"""
     pair = (group._ranks[source], group._ranks[target])
-    group._pairs[pair] = group._pairs.get(pair, 0) + 1
-    return f"{pair[0]}>{pair[1]}#{group._pairs[pair]}"
+    group._counts[pair] = group._counts.get(pair, 0) + 1
+    return f"{pair[0]}>{pair[1]}#{group._counts[pair]}"
 
 
 def sent_to(group, target, obj):

@@ -132,7 +132,7 @@ class ProcessGroup:
         self.group_name, self.group_desc = name, desc
         self._streams, self._pairs, self._unwaited = {}, [], {}
         self._together = None  # what is coalesced: [stream, tensors, outputs]
-        self.bound_device_id, self._exchanges, self._pairs = None, 0, {}
+        self.bound_device_id, self._exchanges, self._counts = None, 0, {}
         self._serves_hosts = backend != "nccl"
 
     def rank(self):
