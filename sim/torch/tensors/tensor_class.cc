@@ -276,6 +276,14 @@ const Tensor& receiver(Interp& interp, const lang::CallArgs& args) {
   return tensor_of(interp, args.values[0]);
 }
 
+/// ops::to(), which reads what it converts: a collective's result is waited for then.
+Tensor converted(Session& session, const Tensor& self, const ops::ToOptions& options) {
+  const bool is_new = options.copy || (options.dtype && *options.dtype != self.dtype()) ||
+                      (options.device && *options.device != self.device());
+  if (is_new) session.wait_for(self);
+  return ops::to(session.c, self, options);
+}
+
 /// x.to(...) and its short forms. Source: torch's parse_to_conversion.
 Value to_method(Session& session, lang::CallArgs& args) {
   Interp& interp = session.interp;
@@ -323,7 +331,7 @@ Value to_method(Session& session, lang::CallArgs& args) {
                         !self->is_parameter && session.c.module_label == 0;
   if (is_input && !session.moves_module) session.emitter.begin("inputs");
   return session.guarded([&] {
-    Tensor out = ops::to(session.c, self, options);
+    Tensor out = converted(session, self, options);
     if (!self.is_cuda() && out.is_cuda() && !self->is_parameter)
       out->storage->set_role(ops::Role::kInput);
     return carried(session, self, std::move(out));
@@ -349,7 +357,7 @@ void add_casts(Session& session) {
             cast.name, [&session, type = cast.type](Interp&, lang::CallArgs& args) {
               return session.guarded([&] {
                 const Tensor& self = receiver(session.interp, args);
-                return carried(session, self, ops::to(session.c, self, type));
+                return carried(session, self, converted(session, self, {.dtype = type}));
               });
             }));
   }
@@ -557,7 +565,7 @@ void add_copies(Session& session) {
   add_method(session, "cpu(self, memory_format=None)", [s](Interp&, Arguments& a) {
     ops::ToOptions options;
     options.device = ops::kHost;
-    return s->guarded([&] { return carried(*s, self_of(a), ops::to(s->c, self_of(a), options)); });
+    return s->guarded([&] { return carried(*s, self_of(a), converted(*s, self_of(a), options)); });
   });
   for (const std::string_view same : {"share_memory_(self)", "resolve_neg(self)"}) {
     add_method(session, same, [](Interp&, Arguments& a) { return a[0]; });
