@@ -176,6 +176,8 @@ bool Emitter::is_still_owned(ops::RequestNumber request) {
 }
 
 void Emitter::set_role(ops::RequestNumber request, ops::Role role) {
+  // Workspaces outlive the operator that first needs them: they are no results of it.
+  if (watch_ != nullptr && role == ops::Role::kWorkspace) watch_->released(request);
   if (ops::is_pinned(request)) return;
   if (is_pretended(request)) {
     if (pretender_ != nullptr) pretender_->set_role(request, role);
@@ -201,7 +203,7 @@ void Emitter::flush() {
 std::uint32_t Emitter::add_op(std::string_view name, std::uint32_t module_label,
                               const std::vector<const ops::Tensor*>& inputs, ops::Node* node) {
   const bool is_real = pretender_ == nullptr;
-  if (is_real && watch_ != nullptr) watch_->begins(name, inputs);
+  if (is_real && watch_ != nullptr && parts_ == 0) watch_->begins(name, inputs);
   if (is_real && kept_state_.is_watching()) kept_state_.begins(name, op_, module_label, inputs);
   graph::OpVertex vertex;
   vertex.name = name;

@@ -156,6 +156,18 @@ void add_gradients(Session& session, lang::Module& module) {
           return s->tuple_of({made[0], made[1], made[2]});
         });
       });
+  // An operator made of others, until it is left. True: what was kept of it stands for its run.
+  add("enter_operator(name, *tensors)", [s](Interp& in, Arguments& a) {
+    std::vector<const Tensor*> inputs;
+    for (const Value& given : in.unpack(a[1])) {
+      if (const auto* object = given.as<TensorObject>()) inputs.push_back(&object->tensor);
+    }
+    return Value::boolean(s->emitter.enter_operator(in.text(in.intern(a.text(0))), inputs));
+  });
+  add("leave_operator()", [s](Interp&, Arguments&) {
+    s->emitter.leave_operator();
+    return Value::none();
+  });
   add("wait_for(tensor)", [s](Interp&, Arguments& a) {
     s->wait_for(a.object<TensorObject>(0, "Tensor").tensor);
     return a[0];

@@ -147,6 +147,18 @@ class WithoutPackHooks {
   std::vector<ops::PackHook> kept_;
 };
 
+/// Who looks on while operators run is told of an operator on DTensors, not of those on parts.
+class OperatorParts {
+ public:
+  explicit OperatorParts(Emitter& emitter) : emitter_(emitter) { emitter.enter_parts(); }
+  ~OperatorParts() { emitter_.leave_operator(); }
+  OperatorParts(const OperatorParts&) = delete;
+  OperatorParts& operator=(const OperatorParts&) = delete;
+
+ private:
+  Emitter& emitter_;
+};
+
 /// What the function makes of the gradients that arrive at a node of DTensors.
 void run_gradients(Session& session, const Value& gradients, const Value& fit, ops::Backward& b) {
   Interp& interp = session.interp;
@@ -192,6 +204,7 @@ Value spread_op(Session& session, Arguments& a) {
   {
     const ops::GradMode off(session.c, false);
     const WithoutPackHooks hidden(session.c.thread());
+    const OperatorParts parts(session.emitter);
     made = interp.unpack(interp.call(a[3], {}));
   }
   if (made.size() != 3) interp.type_error("a result, what it keeps and a name are wanted");

@@ -1,6 +1,7 @@
-#include <map>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "sim/torch/namespaces/torch_c.h"
 #include "sim/torch/tensors/tensor_object.h"
@@ -66,7 +67,7 @@ class KeptResults final : public lang::HostObject, public OperatorWatch {
       is_keeping_ = true;
       return;
     }
-    if (calls_[op_].empty())
+    if (calls_of(op_).empty())
       interp.runtime_error(op_ + " encountered during backward, but not found in storage");
     is_answering_ = true;
   }
@@ -105,10 +106,16 @@ class KeptResults final : public lang::HostObject, public OperatorWatch {
   /// What was kept of the operator's next call. One that ends before it asks for memory, since
   /// nothing behind what it saves is wanted, leaves it where it is.
   void take() {
-    std::vector<Memory>& calls = calls_[op_];
+    std::vector<Memory>& calls = calls_of(op_);
     under_way_ = std::move(calls.front());
     calls.erase(calls.begin());
     has_taken_ = true;
+  }
+  std::vector<Memory>& calls_of(const std::string& op) {
+    for (auto& [name, calls] : calls_) {
+      if (name == op) return calls;
+    }
+    return calls_.emplace_back(op, std::vector<Memory>()).second;
   }
   void hold(Block& block) {
     if (!block.is_held) session_.emitter.hold(block.request);
@@ -120,7 +127,7 @@ class KeptResults final : public lang::HostObject, public OperatorWatch {
     Memory left = std::exchange(under_way_, {});
     if (is_keeping_) {
       for (Block& block : left) hold(block);
-      calls_[op_].push_back(std::move(left));
+      calls_of(op_).push_back(std::move(left));
     } else {
       let_go(left);
     }
@@ -133,7 +140,7 @@ class KeptResults final : public lang::HostObject, public OperatorWatch {
   Session& session_;
   Value decide_;
   OperatorWatch* outer_ = nullptr;
-  std::map<std::string, std::vector<Memory>> calls_;
+  std::vector<std::pair<std::string, std::vector<Memory>>> calls_;  ///< by operator, as first kept
   std::string op_;
   Memory under_way_;
   bool is_again_ = false;

@@ -29,6 +29,16 @@ def _done(work, tensor):
     return tensor
 
 
+def _operator(name, tensor, make, run):
+    """make() -> what run() fills: one operator to whoever looks on. What was kept of it is not computed again"""
+    is_kept = _C.enter_operator("_c10d_functional." + name, tensor)
+    try:
+        out = make()
+        return out if is_kept else _done(run(out), out)
+    finally:
+        _C.leave_operator()
+
+
 # ---- with gradients: each has a backward, which asks for a sum. Source: torch.library.register_autograd of each
 
 
@@ -56,8 +66,9 @@ def all_reduce(self, reduceOp, group, tag=""):
     group = _group_of(group)
 
     def run(tensor):
-        out = tensor.clone()
-        return _done(c10d.all_reduce(out, reduceOp, group, async_op=True), out)
+        return _operator(
+            "all_reduce", tensor, tensor.clone, lambda out: c10d.all_reduce(out, reduceOp, group, async_op=True)
+        )
 
     def back(grad):
         _sums_only("all_reduce", reduceOp)
@@ -67,20 +78,26 @@ def all_reduce(self, reduceOp, group, tag=""):
 
 
 def broadcast(self, src, group, tag=""):
-    out = self.clone()
-    return _done(c10d.broadcast(out, src, _group_of(group), async_op=True), out)
+    group = _group_of(group)
+    return _operator("broadcast", self, self.clone, lambda out: c10d.broadcast(out, src, group, async_op=True))
 
 
 def _gathered(tensor, group):
     tensor = wait_tensor(tensor)  # before anything is made
     rows = tensor.size(0) if tensor.dim() > 0 else 1  # of one number there is one a rank
-    out = torch.empty((rows * group.size(), *tensor.shape[1:]), dtype=tensor.dtype, device=tensor.device)
-    return _done(c10d.all_gather_into_tensor(out, tensor, group, async_op=True), out)
+    shape = (rows * group.size(), *tensor.shape[1:])
+    return _operator(
+        "all_gather_into_tensor", tensor, lambda: torch.empty(shape, dtype=tensor.dtype, device=tensor.device),
+        lambda out: c10d.all_gather_into_tensor(out, tensor, group, async_op=True),
+    )  # fmt: skip
 
 
 def _scattered(tensor, op, group):
-    out = torch.empty((tensor.size(0) // group.size(), *tensor.shape[1:]), dtype=tensor.dtype, device=tensor.device)
-    return _done(c10d.reduce_scatter_tensor(out, tensor.contiguous(), op, group, async_op=True), out)
+    shape = (tensor.size(0) // group.size(), *tensor.shape[1:])
+    return _operator(
+        "reduce_scatter_tensor", tensor, lambda: torch.empty(shape, dtype=tensor.dtype, device=tensor.device),
+        lambda out: c10d.reduce_scatter_tensor(out, tensor.contiguous(), op, group, async_op=True),
+    )  # fmt: skip
 
 
 def _gathered_with_backward(tensor, group):
@@ -127,9 +144,12 @@ def reduce_scatter_tensor(self, reduceOp, scatter_dim, group, tag=""):
 def _exchanged(tensor, output_split_sizes, input_split_sizes, group):
     tensor = wait_tensor(tensor)
     rows = tensor.size(0) if output_split_sizes is None else sum(output_split_sizes)
-    out = torch.empty((rows, *tensor.shape[1:]), dtype=tensor.dtype, device=tensor.device)
-    work = c10d.all_to_all_single(out, tensor.contiguous(), output_split_sizes, input_split_sizes, group, True)
-    return _done(work, out)
+    sizes = (output_split_sizes, input_split_sizes)
+    return _operator(
+        "all_to_all_single", tensor,
+        lambda: torch.empty((rows, *tensor.shape[1:]), dtype=tensor.dtype, device=tensor.device),
+        lambda out: c10d.all_to_all_single(out, tensor.contiguous(), *sizes, group, True),
+    )  # fmt: skip
 
 
 def all_to_all_single(self, output_split_sizes, input_split_sizes, group, tag=""):
@@ -160,8 +180,11 @@ def all_to_all_dims(self, gather_dim, shard_dim, group):
 
 def permute_tensor(self, src_dst, group, tag=""):
     self = wait_tensor(self)
-    out = torch.empty_like(self)
-    return _done(c10d.all_to_all_single(out, self, None, None, _group_of(group), async_op=True), out)
+    group = _group_of(group)
+    return _operator(
+        "all_to_all_single", self, lambda: torch.empty_like(self),
+        lambda out: c10d.all_to_all_single(out, self, None, None, group, async_op=True),
+    )  # fmt: skip
 
 
 # ---- several at once
