@@ -136,6 +136,7 @@ LabelId Emitter::label() {
 ops::RequestNumber Emitter::allocate(Bytes bytes, ops::Device device, std::uint16_t stream) {
   if (pretender_ != nullptr) return pretender_->allocate(bytes, device);
   if (watch_ != nullptr) {
+    if (parts_ > 0 && watch_->is_answering()) return ops::kNoMemory;  // the results get theirs
     if (const std::optional<ops::RequestNumber> kept = watch_->answer(bytes)) return *kept;
   }
   const auto id = static_cast<ops::RequestNumber>(device_of_.size());
@@ -149,6 +150,14 @@ ops::RequestNumber Emitter::allocate(Bytes bytes, ops::Device device, std::uint1
   flush();
   if (watch_ != nullptr) watch_->made(id, bytes);
   return id;
+}
+
+void Emitter::give_kept(const ops::Tensor& result) {
+  if (watch_ == nullptr || !watch_->is_answering() || !result.defined() || !result->storage) return;
+  ops::Storage& storage = *result->storage;
+  if (!storage.device().is_cuda() || storage.request() != ops::kNoMemory) return;
+  if (const std::optional<ops::RequestNumber> kept = watch_->answer(storage.bytes()))
+    storage.take(*kept, storage.bytes());
 }
 
 void Emitter::release(ops::RequestNumber request) {

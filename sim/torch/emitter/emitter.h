@@ -104,6 +104,8 @@ class Emitter final : public ops::Memory,
     return watch_ != nullptr && watch_->is_answering();
   }
   void leave_operator() { --parts_; }
+  /// Gives a result of such an operator the memory that was kept of it, if that stands for its run.
+  void give_kept(const ops::Tensor& result);
   /// From here on everything is pretended; null: no longer.
   void pretend(Pretender* pretender) { pretender_ = pretender; }
   [[nodiscard]] Pretender* pretended_by() const { return pretender_; }

@@ -164,7 +164,10 @@ void add_gradients(Session& session, lang::Module& module) {
     }
     return Value::boolean(s->emitter.enter_operator(in.text(in.intern(a.text(0))), inputs));
   });
-  add("leave_operator()", [s](Interp&, Arguments&) {
+  add("leave_operator(*results)", [s](Interp& in, Arguments& a) {
+    for (const Value& result : in.unpack(a[0])) {
+      if (const auto* object = result.as<TensorObject>()) s->emitter.give_kept(object->tensor);
+    }
     s->emitter.leave_operator();
     return Value::none();
   });

@@ -206,6 +206,12 @@ Value spread_op(Session& session, Arguments& a) {
     const WithoutPackHooks hidden(session.c.thread());
     const OperatorParts parts(session.emitter);
     made = interp.unpack(interp.call(a[3], {}));
+    for (std::size_t i = 0; i < made.size() && i < 2; ++i) {
+      const bool is_one = made[i].as<TensorObject>() != nullptr;
+      const ops::TensorList results =
+          is_one ? ops::TensorList{tensor_or_none(made[i])} : tensors_or_none(interp, made[i]);
+      for (const Tensor& result : results) session.emitter.give_kept(result);
+    }
   }
   if (made.size() != 3) interp.type_error("a result, what it keeps and a name are wanted");
   Value result = made[0];

@@ -31,12 +31,13 @@ def _done(work, tensor):
 
 def _operator(name, tensor, make, run):
     """make() -> what run() fills: one operator to whoever looks on. What was kept of it is not computed again"""
-    is_kept = _C.enter_operator("_c10d_functional." + name, tensor)
+    is_kept, results = _C.enter_operator("_c10d_functional." + name, tensor), []
     try:
         out = make()
+        results.append(out)
         return out if is_kept else _done(run(out), out)
     finally:
-        _C.leave_operator()
+        _C.leave_operator(*results)
 
 
 # ---- with gradients: each has a backward, which asks for a sum. Source: torch.library.register_autograd of each

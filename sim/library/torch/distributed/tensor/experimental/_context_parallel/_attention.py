@@ -221,7 +221,15 @@ def _key_and_value(buffer, key, value):
 class _RingAttention(Function):
     @staticmethod
     def forward(ctx, query, key, value, group, is_causal, dropout, is_flash):
-        out, logsumexp, seed, offset = _ring_attention(group, query, key, value, is_causal, dropout, is_flash)
+        # To policies of checkpoints all of it is the attention of DTensors.
+        name, results = "flash" if is_flash else "efficient", ()
+        _C.enter_operator(f"_scaled_dot_product_{name}_attention", query, key, value)
+        try:
+            results = _ring_attention(group, query, key, value, is_causal, dropout, is_flash)
+        finally:
+            _C.leave_operator(*results)
+        out, logsumexp, seed, offset = results
+        results = None
         last = (seed, offset) if is_flash else (offset, seed)
         ctx.save_for_backward(key, query, value, logsumexp, out, *last)
         ctx.group, ctx.is_causal, ctx.is_flash = group, is_causal, is_flash
