@@ -237,10 +237,12 @@ class _RingAttention(Function):
 
     @staticmethod
     def backward(ctx, grad):
-        key, query, value, logsumexp, out, _, _ = ctx.saved_tensors
+        key, query, value, logsumexp, out, seed, offset = ctx.saved_tensors
         grads = _ring_attention_backward(
             ctx.group, grad, query, key, value, out, logsumexp, ctx.is_causal, ctx.is_flash
         )
+        # The last that C++'s node unpacked goes first.
+        del offset, seed, out, logsumexp, value, query, key
         return *grads, None, None, None, None
 
 
