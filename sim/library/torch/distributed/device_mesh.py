@@ -198,7 +198,8 @@ class DeviceMesh:
         first = device_mesh_list[0]
         names = [name for mesh in device_mesh_list for name in mesh.mesh_dim_names or ()]
         if len(names) == sum([mesh.ndim for mesh in device_mesh_list]) and first._root.mesh_dim_names is not None:
-            if all([name in first._root.mesh_dim_names for name in names]):
+            known = (*first._root.mesh_dim_names, *first._root._flattened)
+            if all([name in known for name in names]):
                 return first._root[tuple(names)]
         ranks = sorted({r for mesh in device_mesh_list for r in mesh._ranks})
         return DeviceMesh(

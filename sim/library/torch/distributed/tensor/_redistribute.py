@@ -155,7 +155,8 @@ def _flat_mesh(mesh, dims):
     flattened = mesh._root._flattened
     if not flattened or mesh.mesh_dim_names is None:
         return None
-    long = ("flat", *[mesh._dims[d] for d in dims if mesh.size(d) > 1])
+    whole = [w for d in dims for w in (mesh._dims[d][1:] if isinstance(mesh._dims[d], tuple) else [mesh._dims[d]])]
+    long = ("flat", *[w for w in whole if mesh._root.size(w) > 1])
     for each in flattened.values():
         if tuple([d for d in each._dims[0] if d == "flat" or mesh._root.size(d) > 1]) == long:
             return each
