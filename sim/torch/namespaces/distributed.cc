@@ -93,6 +93,15 @@ void add_gradients(Session& session, lang::Module& module) {
     module.set(session.interp.intern(lang::function_name(signature)),
                session.interp.function(signature, std::move(body)));
   };
+  // What register_post_accumulate_grad_hook() gave a parameter whose gradient is given to it.
+  add("run_accumulate_hooks(tensor)", [s](Interp&, Arguments& a) {
+    const Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
+    if (!tensor.requires_grad()) return Value::none();
+    const Ref<ops::Node> node = ops::gradient_edge(s->c, tensor).node;
+    for (std::size_t i = 0; node && i < node->accumulate_hooks.size(); ++i)
+      node->accumulate_hooks[i]();
+    return Value::none();
+  });
   // Whoever first reads the tensor's memory waits for the work.
   add("forget_accumulator(tensor)", [](Interp&, Arguments& a) {
     a.object<TensorObject>(0, "Tensor").tensor->grad_accumulator = nullptr;

@@ -252,3 +252,4 @@ def _give_gradient(fsdp_param, reduce_output, offset, post_stream):
         local += grad
     else:
         fsdp_param.sharded_param.grad = fsdp_param.to_sharded_dtensor(grad)
+    _C.run_accumulate_hooks(fsdp_param.sharded_param)
