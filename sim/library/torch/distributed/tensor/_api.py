@@ -78,7 +78,7 @@ class _Members:
         return self.to(torch.bfloat16)
 
     def type_as(self, other):
-        return self.to(other.dtype)
+        return self.to(other)
 
     def equal(self, other):
         """what the ranks find is put together. Source: torch.distributed.tensor._dispatch"""

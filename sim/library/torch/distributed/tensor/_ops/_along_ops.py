@@ -392,11 +392,6 @@ def as_real(op, args, kwargs):
     return formula("view_as_real", (x,), lambda: (out(), (), "ViewAsRealBackward0"), back)
 
 
-def as_type_of(op, args, kwargs):
-    """what `type_as` means"""
-    return args[0].to(args[1].dtype)
-
-
 def select_along(op, args, kwargs):
     """index_select: of what is picked from, parts along other dimensions, or of the indices parts"""
     given = _given(args, kwargs, "dim", "index")
