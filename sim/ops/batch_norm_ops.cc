@@ -17,18 +17,18 @@
 
 namespace tidemark::ops {
 
-using batch_norm_kernels::Gradients;
-using batch_norm_kernels::Layout;
-using batch_norm_kernels::NativeArguments;
-using batch_norm_kernels::Staging;
 using batch_norm_kernels::backward_sums;
 using batch_norm_kernels::channels_last_kernels;
 using batch_norm_kernels::elementwise_gradient;
 using batch_norm_kernels::gathered_stats;
+using batch_norm_kernels::Gradients;
 using batch_norm_kernels::input_gradient;
+using batch_norm_kernels::Layout;
 using batch_norm_kernels::layout_of;
+using batch_norm_kernels::NativeArguments;
 using batch_norm_kernels::normalised;
 using batch_norm_kernels::reduce_gradients;
+using batch_norm_kernels::Staging;
 using batch_norm_kernels::stats;
 
 namespace {

@@ -186,6 +186,7 @@ Tensor Context::alias(const Tensor& base, const Dims& sizes, const Dims& strides
   out->offset = offset;
   out->producer = base->producer;
   out->is_conj = base->is_conj;
+  out->is_async = base->is_async;
   return out;
 }
 

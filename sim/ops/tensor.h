@@ -132,7 +132,8 @@ class TensorImpl final : public RefCounted<TensorImpl> {
   bool wrapped_number = false;  ///< a Python number on its way through an operator
   bool retains_grad = false;
   bool is_inference = false;
-  bool is_conj = false;  ///< stands for the conjugate of what its storage holds
+  bool is_conj = false;   ///< stands for the conjugate of what its storage holds
+  bool is_async = false;  ///< a functional collective's, AsyncCollectiveTensor in PyTorch
   ViewKind view_kind = ViewKind::kPlain;
   std::uint32_t output_nr = 0;        ///< which output of grad_fn this is
   std::uint32_t history_version = 0;  ///< of a view: `version` when grad_fn was made

@@ -476,9 +476,8 @@ void fill_host(Interp& in, Module& module) {
     (args.boolean(1) ? guess : note)(interp, std::string(args.text(0)));
     return Value::none();
   });
-  define(in, module, "is_known(number)", [](Interp&, Arguments& args) {
-    return Value::boolean(args[0].as<Unknown>() == nullptr);
-  });
+  define(in, module, "is_known(number)",
+         [](Interp&, Arguments& args) { return Value::boolean(args[0].as<Unknown>() == nullptr); });
   define(in, module, "note_of_user(text)", [](Interp& interp, Arguments& args) {
     const Str* text = shown(args[0]).as<Str>();
     if (text == nullptr) args.mismatch(0, "str");

@@ -49,8 +49,9 @@ struct RunsLater {
   bool operator()(const Ready& a, const Ready& b) const { return a.sequence < b.sequence; }
 };
 
+/// Source: torch's can_accumulate_inplace.
 bool owns_plain_memory(const Tensor& t) {
-  return t->use_count() == 1 && t->storage && t->storage->use_count() == 1 &&
+  return t->use_count() == 1 && !t->is_async && t->storage && t->storage->use_count() == 1 &&
          t.is_non_overlapping_and_dense();
 }
 

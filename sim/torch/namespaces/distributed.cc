@@ -110,6 +110,7 @@ void add_gradients(Session& session, lang::Module& module) {
   add("wait_when_read(tensor, work)", [s](Interp&, Arguments& a) {
     const Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
     s->wait_for(tensor);
+    tensor->is_async = true;
     s->unwaited.push_back({tensor->storage->request(), a[1]});
     if (!s->gradient_rules) s->gradient_rules = std::make_unique<DistributedGradients>(*s);
     return Value::none();
@@ -181,7 +182,9 @@ void add_gradients(Session& session, lang::Module& module) {
     return Value::none();
   });
   add("wait_for(tensor)", [s](Interp&, Arguments& a) {
-    s->wait_for(a.object<TensorObject>(0, "Tensor").tensor);
+    const Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
+    s->wait_for(tensor);
+    tensor->is_async = false;
     return a[0];
   });
 }
