@@ -195,8 +195,8 @@ Value replace(Interp& in, Arguments& args) {
   return in.str(std::move(out));
 }
 
-template <bool kBackward, bool kRaises>
-Value find(Interp& in, Arguments& args) {
+/// The text from the third argument to the fourth, and how many letters lie before it.
+std::pair<Value, std::int64_t> given_part(Interp& in, Arguments& args) {
   Value self = plain_of(args[0]);
   std::int64_t before = 0;
   if (args.has(2) || args.has(3)) {
@@ -207,6 +207,24 @@ Value find(Interp& in, Arguments& args) {
     self = in.get_item(self, range);
   }
   if (self.as<Str>() == nullptr) args.mismatch(0, "str");
+  return {std::move(self), before};
+}
+
+Value count(Interp& in, Arguments& args) {
+  const Value self = given_part(in, args).first;
+  const std::string& text = self.as<Str>()->text();
+  const std::string& part = args.text(1);
+  if (part.empty()) return Value::integer(in.length(self) + 1);
+  std::int64_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos;
+       at = text.find(part, at + part.size()))
+    ++found;
+  return Value::integer(found);
+}
+
+template <bool kBackward, bool kRaises>
+Value find(Interp& in, Arguments& args) {
+  const auto [self, before] = given_part(in, args);
   const std::string& text = self.as<Str>()->text();
   const std::string& part = args.text(1);
   const std::size_t at = kBackward ? text.rfind(part) : find_text(text, part);
@@ -334,17 +352,7 @@ constexpr FunctionRow kMethods[] = {
            std::any_of(text.begin(), text.end(), is_alpha) &&
            std::none_of(text.begin(), text.end(), [](char c) { return c >= 'A' && c <= 'Z'; }));
      }},
-    {"count(self, sub, /)",
-     [](Interp& in, Arguments& args) {
-       const std::string& text = args.text(0);
-       const std::string& part = args.text(1);
-       if (part.empty()) return Value::integer(in.length(args[0]) + 1);
-       std::int64_t count = 0;
-       for (std::size_t at = text.find(part); at != std::string::npos;
-            at = text.find(part, at + part.size()))
-         ++count;
-       return Value::integer(count);
-     }},
+    {"count(self, sub, start=None, end=None, /)", count},
     {"removeprefix(self, prefix, /)",
      [](Interp& in, Arguments& args) {
        const std::string& text = args.text(0);

@@ -321,7 +321,7 @@ class _Reader:
             if code > 0x10FFFF or 0xD800 <= code < 0xE000:
                 self.fail("Escaped character is not a Unicode scalar value")
             return chr(code)
+        self.at += 2
         if letter not in _ESCAPES:
             self.fail("Unescaped '\\' in a string" if letter else "Unterminated string")
-        self.at += 2
         return _ESCAPES[letter]

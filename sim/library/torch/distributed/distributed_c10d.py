@@ -3,6 +3,7 @@ import torch
 import torch._C as _C
 from contextlib import contextmanager
 from torch.distributed._exchanges import send_numbers
+from torch.distributed._reduce_op import ReduceOp
 from torch.distributed._nccl import ProcessGroup, Ranks, Work
 from torch.distributed._tensor_checks import checked, require_contiguous
 from torch.distributed.rendezvous import _job
@@ -46,29 +47,6 @@ class TCPStore(Store):
 
 class FileStore(Store):
     pass
-
-
-class _RedOpType(str):
-    """an operation: its name in lower case"""
-
-    @property
-    def name(self):
-        return self.upper()
-
-    @property
-    def value(self):
-        return list(_RED_OPS).index(str(self))
-
-    def __repr__(self):
-        return f"<RedOpType.{self.name}: {self.value}>"
-
-
-_RED_OPS = ("sum", "avg", "product", "min", "max", "band", "bor", "bxor", "premul_sum")
-
-
-class ReduceOp:
-    RedOpType = _RedOpType
-    SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR, PREMUL_SUM = [_RedOpType(name) for name in _RED_OPS]
 
 
 class Backend:

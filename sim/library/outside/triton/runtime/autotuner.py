@@ -11,7 +11,8 @@ class Config:
         self.maxnreg, self.ir_override = maxnreg, ir_override
 
     def all_kwargs(self):
-        beside = {name: getattr(self, name) for name in ("num_warps", "num_ctas", "num_stages", "maxnreg", "ir_override")}
+        names = ("num_warps", "num_ctas", "num_stages", "maxnreg", "ir_override")
+        beside = {name: getattr(self, name) for name in names}
         return {**self.kwargs, **{name: value for name, value in beside.items() if value is not None}}
 
     def __str__(self):

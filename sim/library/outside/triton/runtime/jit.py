@@ -37,17 +37,15 @@ class JITFunction(KernelInterface):
             grid = grid(named)
         if not isinstance(grid, (tuple, list)):
             raise TypeError(f"the grid of {self.__name__} is a tuple of numbers")
-        _tidemark.note(f"Triton's kernel {self.__name__}() is not run: it asks for no memory, what it writes is not known")
+        _tidemark.note(
+            f"Triton's kernel {self.__name__}() is not run: it asks for no memory, what it writes is not known"
+        )
         for value in named.values():
             if isinstance(value, torch.Tensor):
                 if not value.is_cuda:
-                    raise ValueError(
-                        f"Pointer argument (at {self._place(named, value)}) cannot be accessed from Triton (cpu tensor?)"
-                    )
+                    place = [each is value for each in named.values()].index(True)
+                    raise ValueError(f"Pointer argument (at {place}) cannot be accessed from Triton (cpu tensor?)")
                 _C.forget(value)
-
-    def _place(self, named, value):
-        return [each is value for each in named.values()].index(True)
 
     def __call__(self, *args, **kwargs):
         raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel")
