@@ -392,6 +392,11 @@ def as_real(op, args, kwargs):
     return formula("view_as_real", (x,), lambda: (out(), (), "ViewAsRealBackward0"), back)
 
 
+def as_type_of(op, args, kwargs):
+    """what `type_as` means of a tensor that is no DTensor"""
+    return args[0].to(args[1].dtype)
+
+
 def select_along(op, args, kwargs):
     """index_select: of what is picked from, parts along other dimensions, or of the indices parts"""
     given = _given(args, kwargs, "dim", "index")
