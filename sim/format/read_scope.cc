@@ -64,16 +64,33 @@ std::string project_of(const std::string& folder) {
   return {};
 }
 
+namespace {
+
+void add_root(const std::string& path, std::vector<std::string>& roots) {
+  std::error_code error;
+  std::string whole = canonical_of(path);
+  // The root folder itself is written without its '/'.
+  if (!whole.empty() || fs::equivalent(path, "/", error)) roots.push_back(std::move(whole));
+}
+
+/// Where user_read_paths() lie, found once: a run makes several scopes.
+const std::vector<std::string>& user_roots() {
+  thread_local std::vector<std::string> paths;
+  thread_local std::vector<std::string> roots;
+  if (paths != user_read_paths()) {
+    paths = user_read_paths();
+    roots.clear();
+    for (const std::string& path : paths) add_root(path, roots);
+  }
+  return roots;
+}
+
+}  // namespace
+
 ReadScope::ReadScope(const std::vector<std::string>& own, const std::vector<std::string>& code) {
-  const auto add = [](const std::string& path, std::vector<std::string>& roots) {
-    std::error_code error;
-    std::string whole = canonical_of(path);
-    // The root folder itself is written without its '/'.
-    if (!whole.empty() || fs::equivalent(path, "/", error)) roots.push_back(std::move(whole));
-  };
-  for (const std::string& folder : own) add(folder.empty() ? "." : folder, roots_);
-  for (const std::string& folder : code) add(folder.empty() ? "." : folder, code_roots_);
-  for (const std::string& path : user_read_paths()) add(path, roots_);
+  for (const std::string& folder : own) add_root(folder.empty() ? "." : folder, roots_);
+  for (const std::string& folder : code) add_root(folder.empty() ? "." : folder, code_roots_);
+  roots_.insert(roots_.end(), user_roots().begin(), user_roots().end());
   const std::string working = canonical_of(".");
   if (!working.empty() && !lies_in(home_folder(), working)) roots_.push_back(working);
 }
