@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "sim/lang/runtime/containers.h"
-#include "sim/lang/runtime/frame.h"
+#include "sim/lang/runtime/annotations.h"
 #include "sim/lang/runtime/generator.h"
 #include "sim/lang/runtime/rank_value.h"
 
@@ -465,6 +465,10 @@ Value Evaluator::make_function(const FunctionNode* node) {
   function->closure = captured(*node->code);
   function->name = node->name;
   function->qualname = node->code->qualname;
+  const bool is_inner =
+      frame_.function != nullptr || (frame_.class_namespace != nullptr && !frame_.closure->empty());
+  if (is_inner && node->value == nullptr)
+    keep_local_names(in_, frame_, *function);
   return function;
 }
 

@@ -121,6 +121,12 @@ class InLoop {
   const RunningFor* outer_;
 };
 
+/// `name: annotation` in a class body.
+struct AnnotatedName {
+  Name name{};
+  const Expr* annotation = nullptr;
+};
+
 struct Frame {
   const Code* code = nullptr;
   Value* slots = nullptr;
@@ -128,7 +134,7 @@ struct Frame {
   Function* function = nullptr;  // null in a module or class body
   const std::vector<Ref<Cell>>* closure = nullptr;
   AttrMap* class_namespace = nullptr;                          // of a class body
-  std::vector<std::pair<Name, Place>>* annotations = nullptr;  // of a class body, in order
+  std::vector<AnnotatedName>* annotations = nullptr;  // of a class body, in order
   Place at;                                                    // what is being evaluated
   Frame* back = nullptr;
   mutable Ref<FrameObject> object;   // once something refers to the frame
@@ -278,6 +284,8 @@ class Evaluator {
 /// A method of an object that stands in a class and rules how it is read or set there; null: it has
 /// none.
 const Value* descriptor_hook(Interp& interp, const Value& found, std::string_view hook);
+/// What __dict__ gives of an object, class, module or function; Empty: it has none.
+Value attribute_table(Interp& interp, Value owner);
 /// What a class is made of.
 struct ClassParts {
   Name name{};

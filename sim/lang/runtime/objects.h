@@ -134,7 +134,7 @@ class Dict final : public Container {
   void clear() override;
 
   ValueTable table;
-  Value default_factory;  ///< defaultdict's; empty elsewhere
+  Value default_factory;  ///< defaultdict's; of a class's annotations what makes them; else empty
 };
 
 class Set final : public Container {
