@@ -89,8 +89,8 @@ struct Seen {
   Value value;
 };
 
-/// A class sees the classes within it by their own names, and so does a method; a function sees what
-/// the functions round it had.
+/// A class sees the classes within it by their own names, and so does a method; a function sees
+/// what the functions round it had.
 std::vector<Seen> seen_beside(Interp& in, const Value& owner, std::string_view text) {
   std::vector<Seen> out;
   const auto add = [&](Name name, const Value& value) {
@@ -173,8 +173,8 @@ void add_introspection(Interp& in, Module& module) {
     return own == nullptr ? Value(interp.dict()) : *own;
   });
   define(in, module, "annotation_of(cls, name)", [](Interp& interp, Arguments& args) {
-    Value found = annotation_of(interp, args.object<ClassObject>(0, "class"),
-                                interp.intern(args.text(1)));
+    Value found =
+        annotation_of(interp, args.object<ClassObject>(0, "class"), interp.intern(args.text(1)));
     return found.empty() ? Value::not_implemented() : found;
   });
   // The value of an annotation where a function or class stands.

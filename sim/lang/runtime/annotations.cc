@@ -160,7 +160,8 @@ Value as_reference(Interp& in, const LateAnnotations& late, Value value) {
   return in.call(in.get_attr(in.import("typing"), in.intern("ForwardRef")), std::move(given));
 }
 
-/// Calls `use` with each name in a text of Python; those behind a dot are none, nor what quotes hold.
+/// Calls `use` with each name in a text of Python; those behind a dot are none, nor what quotes
+/// hold.
 template <class Use>
 void each_name(std::string_view text, const Use& use) {
   const auto is_word = [](char c) {
@@ -184,17 +185,16 @@ void each_name(std::string_view text, const Use& use) {
   }
 }
 
-void settle(Interp& in, const Value& held, const std::vector<AnnotatedName>& rows,
-            AttrMap* names) {
+void settle(Interp& in, const Value& held, const std::vector<AnnotatedName>& rows, AttrMap* names) {
   const Ref<LateAnnotations> late(late_of(held));
   AttrMap none;
   if (names == nullptr) names = late->owner ? &late->owner->attrs : &none;
   const bool texts = asks_for_texts(in, *late->code);
   ClassScene scene(in, *late, *names);
   for (const AnnotatedName& row : rows) {
-    Value value = texts ? written(in, *row.annotation,
-                                  source_text(*late->code, row.annotation->place))
-                        : scene.eval(row.annotation);
+    Value value =
+        texts ? written(in, *row.annotation, source_text(*late->code, row.annotation->place))
+              : scene.eval(row.annotation);
     held.as<Dict>()->table.set(in, in.str(std::string(in.text(row.name))),
                                as_reference(in, *late, std::move(value)));
     std::erase_if(late->rows, [&](const AnnotatedName& each) { return each.name == row.name; });

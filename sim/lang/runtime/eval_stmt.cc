@@ -326,7 +326,7 @@ Flow Evaluator::while_stmt(const WhileStmt* node) {
 Flow Evaluator::for_stmt(const ForStmt* node) {
   Ref<Iterator> iterator;
   {
-    const Value iterable = eval(node->iterable);
+    const Value iterable = walked(node->iterable);
     frame_.at = node->iterable->place;
     iterator = in_.iterate(iterable);
   }
