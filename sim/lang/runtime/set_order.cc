@@ -11,9 +11,9 @@ namespace tidemark::lang {
 
 namespace {
 
-constexpr std::size_t kProbes = 9;       // LINEAR_PROBES
-constexpr std::size_t kSmallest = 8;     // PySet_MINSIZE
-constexpr std::size_t kLarge = 50000;    // from here on a set doubles
+constexpr std::size_t kProbes = 9;     // LINEAR_PROBES
+constexpr std::size_t kSmallest = 8;   // PySet_MINSIZE
+constexpr std::size_t kLarge = 50000;  // from here on a set doubles
 constexpr unsigned kPerturbShift = 5;
 
 std::size_t size_to_grow_to(std::size_t used) { return used > kLarge ? used * 2 : used * 4; }
