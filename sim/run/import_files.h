@@ -30,6 +30,7 @@ class HostFiles final : public lang::SourceFiles, public lang::HostView {
                      EditedFilesPtr edited = {})
       : scope_(own, code), edited_(std::move(edited)) {}
   const std::vector<std::string>& list(const std::string& given) override;
+  std::string closed(const std::string& given) override { return refusal(host_path(given)); }
   std::shared_ptr<const SourceText> read(const std::string& given) override;
   std::optional<std::uint64_t> size(const std::string& given) override;
   std::optional<std::string> begin(const std::string& given, std::uint64_t count) override;

@@ -137,10 +137,7 @@ void define_containers(Interp& in) {
   define_new(in, *c.frozenset, [](Interp& interp, CallArgs& args) -> Value {
     const Ref<Set> set =
         make_ref<Set>(interp.heap(), true, subclass_given(args, interp.classes().frozenset));
-    if (args.positional > 1) {
-      for (Value& item : interp.unpack(args.values[1]))
-        set->table.set(interp, std::move(item), Value::none());
-    }
+    if (args.positional > 1) set->update(interp, args.values[1]);
     return set;
   });
   define_new(in, *c.dict, [](Interp& interp, CallArgs& args) -> Value {
@@ -157,9 +154,8 @@ void define_containers(Interp& in) {
   });
   define(in, *c.set, "__init__(self, iterable=(), /)", [](Interp& interp, Arguments& args) {
     Set& set = args.object<Set>(0, "set");
-    set.table.clear(interp.heap());
-    for (Value& item : interp.unpack(args[1]))
-      set.table.set(interp, std::move(item), Value::none());
+    set.empty();
+    set.update(interp, args[1]);
     return Value::none();
   });
 }

@@ -178,10 +178,15 @@ std::vector<Value> elements(Interp& in, CallArgs& args, std::string_view type) {
 }
 
 Value make_set(Interp& in, CallArgs& args, bool frozen) {
-  Ref<Set> set = make_ref<Set>(in.heap(), frozen);
-  for (Value& item : elements(in, args, frozen ? "frozenset" : "set")) {
-    set->table.set(in, std::move(item), Value::none());
+  const std::string_view type = frozen ? "frozenset" : "set";
+  no_keywords(in, args, type);
+  at_most(in, args, type, 1);
+  if (args.positional > 0 && frozen) {
+    const Set* given = args.values[0].as<Set>();
+    if (given != nullptr && given->frozen && given->type() == nullptr) return args.values[0];
   }
+  Ref<Set> set = make_ref<Set>(in.heap(), frozen);
+  if (args.positional > 0) set->update(in, args.values[0]);
   return set;
 }
 

@@ -10,6 +10,7 @@
 #include "sim/lang/runtime/list_slots.h"
 #include "sim/lang/runtime/notes.h"
 #include "sim/lang/runtime/rank_value.h"
+#include "sim/lang/runtime/set_order.h"
 #include "sim/lang/runtime/unknown.h"
 #include "sim/lang/runtime/wide_integer.h"
 
@@ -239,17 +240,29 @@ constexpr FunctionRow kDictMethods[] = {
      }},
 };
 
-template <BinaryOp kOp>
-Value combined(Interp& in, Arguments& args) {
-  Value out = args[0];
-  bool first = true;
+Value union_of(Interp& in, Arguments& args) {
+  const Ref<Set> out = set_copy(in, set_of(args));
   const std::vector<Value> others = args[1].as<Tuple>()->items;
   for (const Value& other : others) {
-    out = in.binary(kOp, out,
-                    other.as<Set>() != nullptr ? other : in.call(in.classes().set, {other}));
-    first = false;
+    if (!other.same_as(args[0])) out->update(in, other);
   }
-  return first ? in.call(in.classes().set, {out}) : out;
+  return out;
+}
+
+Value intersection_of(Interp& in, Arguments& args) {
+  const std::vector<Value> others = args[1].as<Tuple>()->items;
+  if (others.empty()) return set_copy(in, set_of(args));
+  Ref<Set> out(&set_of(args));
+  for (const Value& other : others) out = set_intersection(in, *out, other);
+  return out;
+}
+
+Value difference_of(Interp& in, Arguments& args) {
+  const std::vector<Value> others = args[1].as<Tuple>()->items;
+  if (others.empty()) return set_copy(in, set_of(args));
+  const Ref<Set> out = set_difference(in, set_of(args), others[0]);
+  for (std::size_t i = 1; i < others.size(); ++i) set_difference_update(in, *out, others[i]);
+  return out;
 }
 
 Value with_set(Interp& in, Arguments& args, CompareOp op) {
@@ -258,10 +271,13 @@ Value with_set(Interp& in, Arguments& args, CompareOp op) {
 }
 
 constexpr FunctionRow kSetMethods[] = {
-    {"union(self, *others)", combined<BinaryOp::kOr>},
-    {"intersection(self, *others)", combined<BinaryOp::kAnd>},
-    {"difference(self, *others)", combined<BinaryOp::kSub>},
-    {"symmetric_difference(self, *others)", combined<BinaryOp::kXor>},
+    {"union(self, *others)", union_of},
+    {"intersection(self, *others)", intersection_of},
+    {"difference(self, *others)", difference_of},
+    {"symmetric_difference(self, other, /)",
+     [](Interp& in, Arguments& args) -> Value {
+       return set_symmetric_difference(in, set_of(args), args[1]);
+     }},
     {"issubset(self, other, /)",
      [](Interp& in, Arguments& args) { return with_set(in, args, CompareOp::kLe); }},
     {"issuperset(self, other, /)",
@@ -280,39 +296,52 @@ constexpr FunctionRow kSetMethods[] = {
 constexpr FunctionRow kMutableSetMethods[] = {
     {"add(self, elem, /)",
      [](Interp& in, Arguments& args) {
-       set_of(args).table.set(in, args.take(1), Value::none());
+       set_of(args).add(in, args.take(1));
        return Value::none();
      }},
     {"discard(self, elem, /)",
      [](Interp& in, Arguments& args) {
-       set_of(args).table.remove(in, args[1]);
+       set_of(args).discard(in, args[1]);
        return Value::none();
      }},
     {"remove(self, elem, /)",
      [](Interp& in, Arguments& args) {
-       if (set_of(args).table.remove(in, args[1]).key.empty()) {
+       if (!set_of(args).discard(in, args[1])) {
          in.raise(in.make_exception(*in.classes().key_error, {args[1]}));
        }
        return Value::none();
      }},
     {"pop(self, /)",
      [](Interp& in, Arguments& args) {
-       ValueTable::Entry entry = set_of(args).table.remove_first();
-       if (!entry.key.empty()) return std::move(entry.key);
+       if (Value popped = set_of(args).pop(); !popped.empty()) return popped;
        in.raise(in.make_exception(*in.classes().key_error, {in.str("pop from an empty set")}));
      }},
     {"update(self, *others)",
      [](Interp& in, Arguments& args) {
        const std::vector<Value> others = args[1].as<Tuple>()->items;
-       for (const Value& other : others) {
-         for (Value& item : in.unpack(other))
-           set_of(args).table.set(in, std::move(item), Value::none());
-       }
+       for (const Value& other : others) set_of(args).update(in, other);
+       return Value::none();
+     }},
+    {"difference_update(self, *others)",
+     [](Interp& in, Arguments& args) {
+       const std::vector<Value> others = args[1].as<Tuple>()->items;
+       for (const Value& other : others) set_difference_update(in, set_of(args), other);
+       return Value::none();
+     }},
+    {"intersection_update(self, *others)",
+     [](Interp& in, Arguments& args) {
+       const Value kept = intersection_of(in, args);
+       set_of(args).take_from(*kept.as<Set>());
+       return Value::none();
+     }},
+    {"symmetric_difference_update(self, other, /)",
+     [](Interp& in, Arguments& args) {
+       set_symmetric_difference_update(in, set_of(args), args[1]);
        return Value::none();
      }},
     {"clear(self, /)",
-     [](Interp& in, Arguments& args) {
-       set_of(args).table.clear(in.heap());
+     [](Interp&, Arguments& args) {
+       set_of(args).empty();
        return Value::none();
      }},
 };

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "sim/lang/builtins/library.h"
-#include "sim/lang/runtime/frame.h"
+#include "sim/lang/runtime/annotations.h"
 #include "sim/lang/runtime/function_body.h"
 #include "sim/lang/runtime/importer.h"
 #include "sim/lang/syntax/ast.h"
@@ -83,6 +83,75 @@ Value parameters_of(Interp& in, Builtin& builtin) {
   return in.list(std::move(rows));
 }
 
+/// A name that an annotation may use beside those of its module, and what it is there.
+struct Seen {
+  std::string_view name;
+  Value value;
+};
+
+/// A class sees the classes within it by their own names, and so does a method; a function sees
+/// what the functions round it had.
+std::vector<Seen> seen_beside(Interp& in, const Value& owner, std::string_view text) {
+  std::vector<Seen> out;
+  const auto add = [&](Name name, const Value& value) {
+    const std::string_view word = in.text(name);
+    if (!value.empty() && text.find(word) != std::string_view::npos) out.push_back({word, value});
+  };
+  const auto add_classes_of = [&](const ClassObject& type) {
+    for (const AttrMap::Entry& entry : type.attrs.entries()) {
+      if (entry.value.as<ClassObject>() != nullptr && !in.text(entry.name).starts_with('_'))
+        add(entry.name, entry.value);
+    }
+  };
+  if (const auto* type = owner.as<ClassObject>()) {
+    add_classes_of(*type);
+  } else if (const auto* function = owner.as<Function>()) {
+    if (const Value* kept = function->attrs.find(in.intern(kLocalNames))) {
+      for (const ValueTable::Entry& entry : kept->as<Dict>()->table.entries())
+        add(in.intern(entry.key.as<Str>()->text()), entry.value);
+      return out;
+    }
+    // A method sees the classes within its class.
+    const std::string_view path = in.text(function->qualname);
+    const std::size_t dot = path.rfind('.');
+    const Value* found = dot == std::string_view::npos || path.find('<') != std::string_view::npos
+                             ? nullptr
+                             : function->globals->find(in.intern(path.substr(0, path.find('.'))));
+    const auto* around = found == nullptr ? nullptr : found->as<ClassObject>();
+    if (around != nullptr && path.find('.') == dot) add_classes_of(*around);
+    for (std::size_t i = 0; i < function->closure.size(); ++i) {
+      if (function->code->frees[i] != known(name::kClass))
+        add(function->code->frees[i], function->closure[i]->value);
+    }
+  }
+  return out;
+}
+
+Value evaluated_in(Interp& in, const Value& owner, std::string_view text) {
+  Ref<Module> scene;
+  if (const auto* function = owner.as<Function>()) {
+    scene = function->globals;
+  } else if (const auto* type = owner.as<ClassObject>()) {
+    scene = in.importer().import(type->module()).ref<Module>();
+  } else {
+    scene = owner.ref<Module>();
+  }
+  if (!scene) in.type_error("annotations stand in functions, classes and modules");
+  const auto evaluate = [&](std::string expression) {
+    return in.evaluate(*scene, std::make_shared<const SourceText>(
+                                   SourceText{"<annotation>", std::move(expression)}));
+  };
+  const std::vector<Seen> seen = seen_beside(in, owner, text);
+  if (seen.empty()) return evaluate(std::string(text));
+  std::string names;
+  std::vector<Value> values;
+  for (const Seen& each : seen) {
+    names += (names.empty() ? "" : ", ") + std::string(each.name);
+    values.push_back(each.value);
+  }
+  return in.call(evaluate(fmt::format("lambda {}: {}", names, text)), std::move(values));
+}
+
 }  // namespace
 
 void add_introspection(Interp& in, Module& module) {
@@ -97,37 +166,27 @@ void add_introspection(Interp& in, Module& module) {
     }
     return Value::none();
   });
+  // A class's own, those that nobody has looked at as their texts.
+  define(in, module, "annotations(cls)", [](Interp& interp, Arguments& args) {
+    const auto* type = args[0].as<ClassObject>();
+    const Value* own = type == nullptr ? nullptr : type->attrs.find(known(name::kAnnotations));
+    return own == nullptr ? Value(interp.dict()) : *own;
+  });
+  define(in, module, "annotation_of(cls, name)", [](Interp& interp, Arguments& args) {
+    Value found =
+        annotation_of(interp, args.object<ClassObject>(0, "class"), interp.intern(args.text(1)));
+    return found.empty() ? Value::not_implemented() : found;
+  });
   // The value of an annotation where a function or class stands.
   define(in, module, "evaluate_in(owner, text)", [](Interp& interp, Arguments& args) {
-    Ref<Module> scene;
-    if (const auto* function = args[0].as<Function>()) {
-      scene = function->globals;
-    } else if (const auto* type = args[0].as<ClassObject>()) {
-      scene = interp.importer().import(type->module()).ref<Module>();
-    } else {
-      scene = args[0].ref<Module>();
-    }
-    if (!scene) interp.type_error("annotations stand in functions, classes and modules");
-    // A class within the class is seen by its own name.
-    std::string names;
-    std::vector<Value> inner;
-    if (const auto* type = args[0].as<ClassObject>()) {
-      for (const AttrMap::Entry& entry : type->attrs.entries()) {
-        if (entry.value.as<ClassObject>() == nullptr) continue;
-        const std::string_view name = interp.text(entry.name);
-        if (name.starts_with('_') || args.text(1).find(name) == std::string_view::npos) continue;
-        names += (names.empty() ? "" : ", ") + std::string(name);
-        inner.push_back(entry.value);
-      }
-    }
-    if (!inner.empty()) {
-      const Value asked = interp.evaluate(
-          *scene, std::make_shared<const SourceText>(SourceText{
-                      "<annotation>", fmt::format("lambda {}: {}", names, args.text(1))}));
-      return interp.call(asked, inner);
-    }
-    return interp.evaluate(
-        *scene, std::make_shared<const SourceText>(SourceText{"<annotation>", args.text(1)}));
+    return evaluated_in(interp, args[0], args.text(1));
+  });
+  // What a function's annotation is: a text where its file asks for texts.
+  define(in, module, "function_annotation(function, text)", [](Interp& interp, Arguments& args) {
+    const auto* function = args[0].as<Function>();
+    if (function != nullptr && asks_for_texts(interp, *function->code))
+      return written_annotation(interp, std::string(args.text(1)));
+    return evaluated_in(interp, args[0], args.text(1));
   });
   // The exception that the innermost running `except` handles; None: there is none.
   define(in, module, "handled()",

@@ -10,6 +10,7 @@
 #include "sim/lang/builtins/library.h"
 #include "sim/lang/builtins/python.h"
 #include "sim/lang/builtins/regex.h"
+#include "sim/lang/runtime/annotations.h"
 #include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/copying.h"
 #include "sim/lang/runtime/iterators.h"
@@ -284,7 +285,10 @@ void add_attribute_access(Interp& in, Module& module) {
                     names.reserve(table->size());
                     for (const AttrMap::Entry& entry : table->entries()) {
                       const std::string_view name = interp.text(entry.name);
-                      if (!name.starts_with('<')) names.push_back(interp.str(std::string(name)));
+                      const bool apart = entry.name == known(name::kAnnotations) &&
+                                         args[0].as<Function>() != nullptr;
+                      if (!name.starts_with('<') && !apart)
+                        names.push_back(interp.str(std::string(name)));
                     }
                     return interp.list(std::move(names));
                   }),
@@ -297,7 +301,10 @@ void add_attribute_access(Interp& in, Module& module) {
                     }
                     const AttrMap* table = attributes_of(args[0]);
                     const Value* own = table == nullptr ? nullptr : table->find(name);
-                    return own == nullptr ? Value::not_implemented() : *own;
+                    if (own == nullptr) return Value::not_implemented();
+                    if (name == known(name::kAnnotations) && args[0].as<ClassObject>() != nullptr)
+                      return annotations_of(interp, *args[0].as<ClassObject>());
+                    return *own;
                   }),
            access("set(owner, table, name, value)",
                   [](Interp& interp, Arguments& args) {
@@ -448,11 +455,6 @@ void fill_host(Interp& in, Module& module) {
   });
   define(in, module, "collect(generation=2)", [](Interp& interp, Arguments&) {
     return Value::integer(static_cast<std::int64_t>(interp.collect_garbage()));
-  });
-  define(in, module, "annotations(cls)", [](Interp& interp, Arguments& args) {
-    const auto* type = args[0].as<ClassObject>();
-    const Value* own = type == nullptr ? nullptr : type->attrs.find(known(name::kAnnotations));
-    return own == nullptr ? Value(interp.dict()) : *own;
   });
   define(in, module, "own_attributes(cls)", [](Interp& interp, Arguments& args) -> Value {
     const Ref<Dict> out = interp.dict();

@@ -7,6 +7,7 @@
 
 namespace tidemark::lang {
 
+std::string SourceFiles::closed(const std::string& /*folder*/) { return {}; }
 void SourceFiles::note_module(const std::string& /*file*/) {}
 
 std::string path_in(std::string_view folder, std::string_view name) {

@@ -21,6 +21,8 @@ class SourceFiles {
   /// What a folder has, sorted, the names of folders ending in '/'. Empty: there is no such folder,
   /// or none that may be looked into. Good as long as this.
   virtual const std::vector<std::string>& list(const std::string& folder) = 0;
+  /// Why a folder may not be looked into; empty: it may. Default: any may.
+  virtual std::string closed(const std::string& folder);
   /// nullptr: there is no such file. Errors: InputError, without a place, where it may not be read.
   virtual std::shared_ptr<const SourceText> read(const std::string& file) = 0;
   /// How many bytes a file has; nullopt: there is no such file. Errors: as read().

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "sim/lang/runtime/containers.h"
@@ -218,19 +219,87 @@ std::int64_t python_hash(std::uint64_t table_hash) {
   return static_cast<std::int64_t>(table_hash * kGather);
 }
 
+namespace {
+
+// Source: CPython 3.11, Objects/longobject.c: long_hash; Python/pyhash.c: _Py_HashDouble;
+// Objects/tupleobject.c: tuplehash; Objects/setobject.c: frozenset_hash. -1 means an error there.
+constexpr std::int64_t kModulus = (std::int64_t{1} << 61U) - 1;
+
+std::int64_t hash_of_integer(std::int64_t value) {
+  if (value > -kModulus && value < kModulus) [[likely]]
+    return value == -1 ? -2 : value;
+  const std::int64_t left = value % kModulus;
+  return left == -1 ? -2 : left;
+}
+
+std::int64_t hash_of_real(double value) {
+  if (value == std::floor(value) && std::abs(value) < 9e18)
+    return hash_of_integer(static_cast<std::int64_t>(value));
+  if (std::isinf(value)) return value > 0 ? 314159 : -314159;
+  if (std::isnan(value)) return 0;
+  constexpr int kBits = 61;
+  constexpr int kStep = 28;
+  int exponent = 0;
+  double part = std::frexp(std::abs(value), &exponent);
+  std::uint64_t out = 0;
+  while (part != 0) {
+    out = ((out << kStep) & kModulus) | out >> (kBits - kStep);
+    part *= 1U << kStep;
+    exponent -= kStep;
+    const auto whole = static_cast<std::uint64_t>(part);
+    part -= static_cast<double>(whole);
+    out += whole;
+    if (out >= kModulus) out -= kModulus;
+  }
+  const int turn = exponent >= 0 ? exponent % kBits : kBits - 1 - ((-1 - exponent) % kBits);
+  out = ((out << turn) & kModulus) | out >> (kBits - turn);
+  const std::int64_t signed_hash =
+      value < 0 ? -static_cast<std::int64_t>(out) : static_cast<std::int64_t>(out);
+  return signed_hash == -1 ? -2 : signed_hash;
+}
+
+class TupleHash {
+ public:
+  void add(std::int64_t hash) {
+    sum_ = std::rotl(sum_ + static_cast<std::uint64_t>(hash) * kPrime2, 31) * kPrime1;
+    ++count_;
+  }
+  [[nodiscard]] std::int64_t value() const {
+    const std::uint64_t out = sum_ + (count_ ^ (kPrime5 ^ 3527539U));
+    return out == UINT64_MAX ? 1546275796 : static_cast<std::int64_t>(out);
+  }
+
+ private:
+  static constexpr std::uint64_t kPrime1 = 11400714785074694791U;
+  static constexpr std::uint64_t kPrime2 = 14029467366897019727U;
+  static constexpr std::uint64_t kPrime5 = 2870177450012600261U;
+  std::uint64_t sum_ = kPrime5;
+  std::uint64_t count_ = 0;
+};
+
+std::int64_t hash_of_frozenset(const ValueTable& table) {
+  std::uint64_t out = 0;
+  for (const ValueTable::Entry& entry : table.entries()) {
+    if (entry.key.empty()) continue;
+    const auto hash = static_cast<std::uint64_t>(python_hash(entry.hash));
+    out ^= ((hash ^ 89869747U) ^ (hash << 16U)) * 3644798167U;
+  }
+  out ^= (table.size() + 1) * 1927868237U;
+  out ^= (out >> 11U) ^ (out >> 25U);
+  out = out * 69069U + 907133923U;
+  return out == UINT64_MAX ? 590923713 : static_cast<std::int64_t>(out);
+}
+
+}  // namespace
+
 std::uint64_t Interp::hash(const Value& value) {
   const auto of_integer = table_hash;
   switch (value.tag()) {
     case Tag::kBool:
     case Tag::kInt:
-      return of_integer(value.as_int());
-    case Tag::kFloat: {
-      const double real = value.as_float();
-      if (real == std::floor(real) && std::abs(real) < 9e18) {
-        return of_integer(static_cast<std::int64_t>(real));
-      }
-      return hash_text(fmt::format("{}", real));
-    }
+      return of_integer(hash_of_integer(value.as_int()));
+    case Tag::kFloat:
+      return of_integer(hash_of_real(value.as_float()));
     case Tag::kObject:
       break;
     default:
@@ -247,10 +316,9 @@ std::uint64_t Interp::hash(const Value& value) {
     case Kind::kTuple: {
       const NestedCall nested(*this);
       const Value keep = value;
-      std::uint64_t out = 0x345678U;
-      for (const Value& item : static_cast<Tuple*>(object)->items)
-        out = (out ^ hash(item)) * 0x100000001b3U;
-      return out;
+      TupleHash out;
+      for (const Value& item : static_cast<Tuple*>(object)->items) out.add(python_hash(hash(item)));
+      return of_integer(out.value());
     }
     case Kind::kRange: {
       const auto& range = *static_cast<Range*>(object);
@@ -260,11 +328,7 @@ std::uint64_t Interp::hash(const Value& value) {
     }
     case Kind::kSet:
       if (static_cast<Set*>(object)->frozen) {
-        std::uint64_t out = 0;
-        for (const ValueTable::Entry& entry : static_cast<Set*>(object)->table.entries()) {
-          if (!entry.key.empty()) out ^= entry.hash;
-        }
-        return out;
+        return of_integer(hash_of_frozenset(static_cast<Set*>(object)->table));
       }
       break;
     case Kind::kList:

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/base/text_search.h"
+#include "sim/lang/runtime/annotations.h"
 #include "sim/lang/runtime/exceptions.h"
 #include "sim/lang/runtime/iterators.h"
 #include "sim/lang/runtime/list_slots.h"
@@ -370,7 +371,8 @@ Value Interp::builtin_get_item(const Value& container, const Value& key) {
           if (Value one = one_of(*this, *unknown, container); !one.empty()) return one;
         }
         if (const Value* found = dict.table.find(*this, key)) return *found;
-        if (!dict.default_factory.empty() && !dict.default_factory.is_none()) {
+        if (!dict.default_factory.empty() && !dict.default_factory.is_none() &&
+            dict.default_factory.as<LateAnnotations>() == nullptr) {
           const Value factory = dict.default_factory;
           Value made = call(factory);
           dict.table.set(*this, key, made);

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "sim/lang/runtime/annotations.h"
 #include "sim/lang/runtime/docstring.h"
-#include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/importer.h"
 
-/// Classes and imports.
+/// Classes.
 namespace tidemark::lang {
 
 std::vector<ClassObject*> merge_bases(Interp& in, const std::vector<Ref<ClassObject>>& bases) {
@@ -87,6 +87,7 @@ Ref<ClassObject> named_tuple_of(Interp& in, Name name, std::string module, AttrM
     if (std::find(fields.begin(), fields.end(), text) == fields.end())
       type->attrs.set(entry.name, entry.value);
   }
+  own_annotations(*type);
   return type;
 }
 
@@ -283,6 +284,7 @@ Ref<ClassObject> build_class(Interp& in, ClassParts parts) {
   intercept_attributes(in, *type);
   close_subclass(in, *type);
   if (parts.own_cell) parts.own_cell->value = type;
+  own_annotations(*type);
   if (type->on_subclass != nullptr) type->on_subclass(in, *type);
   const std::vector<AttrMap::Entry> members = type->attrs.listed();
   for (const AttrMap::Entry& member : members) {
@@ -351,6 +353,12 @@ Value call_metaclass(Interp& in, const Value& metaclass, const Ref<Dict>& names,
   for (const AttrMap::Entry& entry : parts.attributes.entries())
     set(in.text(entry.name), entry.value);
   if (parts.own_cell) set("__classcell__", parts.own_cell);
+  if (const auto* type = metaclass.as<ClassObject>();
+      type == nullptr || !in.importer().is_own(type->module())) {
+    // Somebody's code sees the namespace.
+    const Value* held = parts.attributes.find(known(name::kAnnotations));
+    if (held != nullptr) settle_annotations(in, *held, &parts.attributes);
+  }
   const Value name = in.str(std::string(in.text(parts.name)));
   const Value bases = in.tuple(std::move(parts.bases));
   return in.call(metaclass, {name, bases, Value(names)}, std::move(parts.keywords));
@@ -477,7 +485,7 @@ void Evaluator::class_stmt(const ClassStmt* node) {
   const std::vector<AttrMap::Entry> before = attributes.listed();
   if (Value text = docstring(in_, code.body); !text.is_none())
     attributes.set(known(name::kDoc), std::move(text));
-  std::vector<std::pair<Name, Place>> annotations;
+  std::vector<AnnotatedName> annotations;
   Ref<Cell> own_cell;
   {
     ValueStack::Span slots(*in_.values_, code.slots.size);
@@ -502,15 +510,8 @@ void Evaluator::class_stmt(const ClassStmt* node) {
       body.trace(*raised.exception);
       throw;
     }
-  }
-  if (!annotations.empty()) {
-    Ref<Dict> dict = in_.dict();
-    const std::string_view text = view(code.file->text);
-    for (const auto& [annotated, place] : annotations) {
-      dict->table.set(in_, in_.str(std::string(in_.text(annotated))),
-                      in_.str(std::string(text.substr(place.begin, place.end - place.begin))));
-    }
-    attributes.set(known(name::kAnnotations), dict);
+    if (!annotations.empty())
+      attributes.set(known(name::kAnnotations), late_annotations(in_, frame, annotations));
   }
   const Name orig_bases = in_.intern("__orig_bases__");
   if (!original.empty() && attributes.find(orig_bases) == nullptr)
@@ -534,67 +535,6 @@ void Evaluator::class_stmt(const ClassStmt* node) {
     result = in_.call(decorators[i - 1], {std::move(result)});
   }
   store(node->target, std::move(result));
-}
-
-void Evaluator::import_stmt(const ImportStmt* node) {
-  for (const ImportedName& name : node->names) {
-    frame_.at = name.place;
-    const std::string_view path = in_.text(name.module);
-    Value module = in_.importer().import(path);
-    const std::size_t dot = path.find('.');
-    if (dot != std::string_view::npos && name.whole) {
-      // import a.b as c: the attribute b of a, which need not be the module.
-      const std::size_t last = path.rfind('.');
-      module = in_.importer().import_member(in_.importer().import(path.substr(0, last)),
-                                            in_.intern(path.substr(last + 1)));
-    } else if (dot != std::string_view::npos) {
-      module = in_.importer().import(path.substr(0, dot));
-    }
-    store(name.target, std::move(module));
-  }
-}
-
-void Evaluator::import_from_stmt(const ImportFromStmt* node) {
-  frame_.at = node->place;
-  Importer& importer = in_.importer();
-  const std::string path =
-      importer.absolute_name(*frame_.globals, in_.text(node->module), node->level);
-  // A file that is run by itself takes its neighbours as they are: from . import neighbour.
-  const Value module = path.empty() ? Value() : importer.import(path);
-  if (node->star) {
-    import_all(module);
-    return;
-  }
-  for (const ImportedName& name : node->names) {
-    frame_.at = name.place;
-    store(name.target, module.empty() ? importer.import(in_.text(name.name))
-                                      : importer.import_member(module, name.name, frame_.globals));
-  }
-}
-
-void Evaluator::import_all(const Value& from) {
-  const auto bind = [&](Name name) {
-    frame_.globals->set(name, in_.importer().import_member(from, name, frame_.globals));
-  };
-  if (const Value listed = in_.find_attr(from, known(name::kAll)); !listed.empty()) {
-    for (const Value& name : in_.unpack(listed)) bind(in_.intern(in_.to_str(name)));
-    return;
-  }
-  const auto* module = from.as<Module>();
-  if (module == nullptr) {  // an object in a module's place
-    for (const Value& name : in_.unpack(in_.get_attr(from, known(name::kDict)))) {
-      if (!in_.to_str(name).starts_with('_')) bind(in_.intern(in_.to_str(name)));
-    }
-    return;
-  }
-  if (module->list_missing) {  // all that it has not made yet
-    for (const std::string_view name : module->list_missing())
-      in_.find_attr(from, in_.intern(name));
-  }
-  const std::vector<AttrMap::Entry> entries = module->entries();
-  for (const AttrMap::Entry& entry : entries) {
-    if (!entry.value.empty() && !in_.text(entry.name).starts_with('_')) bind(entry.name);
-  }
 }
 
 }  // namespace tidemark::lang

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/lang/runtime/annotations.h"
 #include "sim/lang/runtime/containers.h"
-#include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/generator.h"
 #include "sim/lang/runtime/rank_value.h"
 
@@ -148,14 +148,8 @@ Value Evaluator::eval(const Expr* node) {
       return in_.tuple(items(static_cast<const SequenceExpr*>(node)));
     case ExprKind::kList:
       return in_.list(items(static_cast<const SequenceExpr*>(node)));
-    case ExprKind::kSet: {
-      Ref<Set> set = make_ref<Set>(in_.heap());
-      for (Value& item : items(static_cast<const SequenceExpr*>(node))) {
-        frame_.at = node->place;
-        set->table.set(in_, std::move(item), Value::none());
-      }
-      return set;
-    }
+    case ExprKind::kSet:
+      return set(static_cast<const SequenceExpr*>(node), false);
     case ExprKind::kDict:
       return dict(static_cast<const DictExpr*>(node));
     case ExprKind::kUnary: {
@@ -439,6 +433,19 @@ Value Evaluator::call_spread(const CallExpr* node) {
   return result;
 }
 
+Value Evaluator::set(const SequenceExpr* node, bool is_walked) {
+  const bool frozen = is_walked || is_folded_set(*node);
+  const Ref<Set> made = make_ref<Set>(in_.heap(), frozen);
+  for (Value& item : items(node)) {
+    frame_.at = node->place;
+    made->add(in_, std::move(item));
+  }
+  if (!frozen || is_walked) return made;
+  const Ref<Set> out = make_ref<Set>(in_.heap());
+  out->merge(in_, *made);
+  return out;
+}
+
 std::vector<Ref<Cell>> Evaluator::captured(const Code& code) {
   std::vector<Ref<Cell>> cells;
   cells.reserve(code.captures.size);
@@ -465,6 +472,9 @@ Value Evaluator::make_function(const FunctionNode* node) {
   function->closure = captured(*node->code);
   function->name = node->name;
   function->qualname = node->code->qualname;
+  const bool is_inner =
+      frame_.function != nullptr || (frame_.class_namespace != nullptr && !frame_.closure->empty());
+  if (is_inner && node->value == nullptr) keep_local_names(in_, frame_, *function);
   return function;
 }
 
@@ -477,7 +487,7 @@ Value Evaluator::comprehension(const ComprehensionExpr* node) {
   function->qualname = code.qualname;
   Ref<Iterator> iterator;
   {
-    const Value iterable = eval(node->clauses[0].iterable);
+    const Value iterable = walked(node->clauses[0].iterable);
     frame_.at = node->clauses[0].iterable->place;
     iterator = in_.iterate(iterable);
   }
@@ -531,7 +541,7 @@ void Evaluator::clause(const ComprehensionExpr* node, std::size_t index,
     if (index + 1 < node->clauses.size) {
       Ref<Iterator> inner;
       {
-        const Value iterable = eval(node->clauses[index + 1].iterable);
+        const Value iterable = walked(node->clauses[index + 1].iterable);
         frame_.at = node->clauses[index + 1].iterable->place;
         inner = in_.iterate(iterable);
       }
@@ -545,7 +555,7 @@ void Evaluator::clause(const ComprehensionExpr* node, std::size_t index,
         break;
       case ComprehensionKind::kSet:
         frame_.at = node->element->place;
-        static_cast<Set*>(out.object())->table.set(in_, std::move(element), Value::none());
+        static_cast<Set*>(out.object())->add(in_, std::move(element));
         break;
       default: {
         Value value = eval(node->value);

@@ -277,8 +277,8 @@ void Evaluator::augmented(const AugAssignStmt* node) {
 void Evaluator::annotated(const AnnotatedStmt* node) {
   if (node->value != nullptr) assign(node->target, eval(node->value));
   if (frame_.annotations != nullptr && node->target->kind == ExprKind::kName) {
-    frame_.annotations->emplace_back(static_cast<const NameExpr*>(node->target)->name,
-                                     node->annotation->place);
+    frame_.annotations->push_back(
+        {static_cast<const NameExpr*>(node->target)->name, node->annotation});
   }
 }
 
@@ -326,7 +326,7 @@ Flow Evaluator::while_stmt(const WhileStmt* node) {
 Flow Evaluator::for_stmt(const ForStmt* node) {
   Ref<Iterator> iterator;
   {
-    const Value iterable = eval(node->iterable);
+    const Value iterable = walked(node->iterable);
     frame_.at = node->iterable->place;
     iterator = in_.iterate(iterable);
   }

@@ -121,15 +121,21 @@ class InLoop {
   const RunningFor* outer_;
 };
 
+/// `name: annotation` in a class body.
+struct AnnotatedName {
+  Name name{};
+  const Expr* annotation = nullptr;
+};
+
 struct Frame {
   const Code* code = nullptr;
   Value* slots = nullptr;
   Module* globals = nullptr;
   Function* function = nullptr;  // null in a module or class body
   const std::vector<Ref<Cell>>* closure = nullptr;
-  AttrMap* class_namespace = nullptr;                          // of a class body
-  std::vector<std::pair<Name, Place>>* annotations = nullptr;  // of a class body, in order
-  Place at;                                                    // what is being evaluated
+  AttrMap* class_namespace = nullptr;                 // of a class body
+  std::vector<AnnotatedName>* annotations = nullptr;  // of a class body, in order
+  Place at;                                           // what is being evaluated
   Frame* back = nullptr;
   mutable Ref<FrameObject> object;   // once something refers to the frame
   Value result;                      // of `return`
@@ -185,6 +191,13 @@ class Handling {
   bool active_ = true;
 };
 
+/// Whether all elements of a display are constants and none of them is a text.
+bool are_numbers(const SequenceExpr& display);
+/// Whether CPython makes a set from a frozenset that its compiler made: of three numbers or more.
+inline bool is_folded_set(const SequenceExpr& display) {
+  return display.items.size > 2 && are_numbers(display);
+}
+
 /// What a statement did with the flow of control.
 enum class Flow : std::uint8_t { kNormal, kBreak, kContinue, kReturn };
 
@@ -239,6 +252,13 @@ class Evaluator {
   Value compare(const CompareExpr* node);
   Value relation(Relation relation, const Value& left, const Value& right);
   Value dict(const DictExpr* node);
+  Value set(const SequenceExpr* node, bool is_walked);
+  /// What a loop goes through: CPython's compiler makes a frozenset of a set of constants.
+  Value walked(const Expr* node) {
+    const bool is_set = node->kind == ExprKind::kSet;
+    const auto* display = static_cast<const SequenceExpr*>(node);
+    return is_set && are_numbers(*display) ? set(display, true) : eval(node);
+  }
   std::vector<Value> items(const SequenceExpr* node);
   Value joined(const JoinedExpr* node);
   Value comprehension(const ComprehensionExpr* node);
@@ -278,6 +298,8 @@ class Evaluator {
 /// A method of an object that stands in a class and rules how it is read or set there; null: it has
 /// none.
 const Value* descriptor_hook(Interp& interp, const Value& found, std::string_view hook);
+/// What __dict__ gives of an object, class, module or function; Empty: it has none.
+Value attribute_table(Interp& interp, Value owner);
 /// What a class is made of.
 struct ClassParts {
   Name name{};

@@ -118,11 +118,35 @@ Value Importer::load_by_finders(const std::string& name, const Value& parent, bo
   return found.is_none() ? Value() : found;
 }
 
+bool Importer::is_installed(const std::string& file) const {
+  return std::any_of(
+      sources_.packages.begin(), sources_.packages.end(),
+      [&](const std::string& folder) { return file.starts_with(path_in(folder, "")); });
+}
+
+namespace {
+
+/// Whether a module is of sim/library/outside: the second of the roots, as library_compiler.cc has
+/// them.
+bool is_outside(const LibraryRoots& library, const std::string& name) {
+  return library.roots.size() > 1 && library.roots[1].find(name) != nullptr;
+}
+
+}  // namespace
+
 Value Importer::load(const std::string& name, const Value& parent) {
   if (Value found = load_by_finders(name, parent, true); !found.empty()) return found;
   const LibraryModule* file = sources_.library.find(name);
   const bool stands_in = file != nullptr && sources_.library.stands_in(name);
-  if (host_modules_.contains(name) || (file != nullptr && !stands_in)) return load_own(name, file);
+  const bool is_own = host_modules_.contains(name) || (file != nullptr && !stands_in);
+  if (is_own && parent.empty() && is_outside(sources_.library, name)) {
+    // A package of the program's own bears the name of one that others publish.
+    ModulePlace own = find_in_folders(name, parent);
+    const bool is_module =
+        own.kind == ModulePlace::Kind::kModule || own.kind == ModulePlace::Kind::kPackage;
+    if (is_module && !is_installed(own.file)) return load_place(name, std::move(own));
+  }
+  if (is_own) return load_own(name, file);
   ModulePlace place = find_in_folders(name, parent);
   if (place.kind != ModulePlace::Kind::kNowhere && place.kind != ModulePlace::Kind::kCompiled)
     return load_place(name, std::move(place));
@@ -139,8 +163,17 @@ Value Importer::load(const std::string& name, const Value& parent) {
   if (!sources_.makes_placeholders || asking_ > 0 || (!parent.empty() && !in_placeholder))
     return {};
   const std::string top = name.substr(0, name.find('.'));
-  return placeholders_[name] =
-             placeholder(name, fmt::format("cannot be used: there is no package '{}' here", top));
+  std::string why = fmt::format("cannot be used: there is no package '{}' here", top);
+  if (const std::string closed = closed_folder(); !closed.empty()) why += " (" + closed + ")";
+  return placeholders_[name] = placeholder(name, std::move(why));
+}
+
+std::string Importer::closed_folder() {
+  if (!sources_.files) return {};
+  for (const std::string& folder : texts_of(path_)) {
+    if (std::string why = sources_.files->closed(folder); !why.empty()) return why;
+  }
+  return {};
 }
 
 ModulePlace Importer::find_in_folders(const std::string& name, const Value& parent) {
@@ -148,7 +181,14 @@ ModulePlace Importer::find_in_folders(const std::string& name, const Value& pare
   Value folders = path_;
   if (!parent.empty()) folders = in_.find_attr(parent, in_.intern("__path__"));
   if (folders.empty()) return {};
-  return find_module(*sources_.files, texts_of(folders), last_part(name));
+  std::vector<std::string> where = texts_of(folders);
+  const auto* package = parent.as<Module>();
+  if (where.empty() && package != nullptr && package->origin == Module::Origin::kOwn) {
+    // A folder of the program's that bears the name of a package that it does not mean.
+    const ModulePlace own = find_module(*sources_.files, texts_of(path_), last_part(package->name));
+    if (own.kind == ModulePlace::Kind::kFolders) where = own.folders;
+  }
+  return find_module(*sources_.files, where, last_part(name));
 }
 
 std::vector<std::string> Importer::texts_of(const Value& list) {
@@ -191,10 +231,7 @@ Value Importer::load_place(const std::string& name, ModulePlace place) {
     module->set(in_.intern("__path__"), in_.list(std::move(folders)));
   }
   const std::string& where = place.file.empty() ? place.folders.front() : place.file;
-  const bool is_installed = std::any_of(
-      sources_.packages.begin(), sources_.packages.end(),
-      [&](const std::string& folder) { return where.starts_with(path_in(folder, "")); });
-  module->origin = is_installed ? Module::Origin::kInstalled : Module::Origin::kText;
+  module->origin = is_installed(where) ? Module::Origin::kInstalled : Module::Origin::kText;
   enter(name, module);
   if (place.file.empty()) return module;
   module->set(known(name::kFile),

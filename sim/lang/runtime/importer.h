@@ -95,6 +95,9 @@ class Importer {
   Value find_loaded(const std::string& name);
   void enter(const std::string& name, const Ref<Module>& module);
   /// Where the folders have it; `parent` Empty: it is at the top.
+  /// Why one of the folders of sys.path may not be looked into; empty: all may.
+  std::string closed_folder();
+  [[nodiscard]] bool is_installed(const std::string& file) const;
   ModulePlace find_in_folders(const std::string& name, const Value& parent);
   /// Empty: it is nowhere.
   Value load(const std::string& name, const Value& parent);

@@ -129,6 +129,7 @@ std::string_view StrIterator::upcoming() const {
 
 TableIterator::TableIterator(Heap& heap, Value container, DictPart part, bool backward)
     : Iterator(heap), container_(std::move(container)), part_(part), backward_(backward) {
+  if (Set* set = container_.as<Set>()) set->settle();
   size_ = table()->size();
   if (backward_) at_ = table()->entries().size();
 }

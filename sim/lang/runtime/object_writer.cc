@@ -2,6 +2,7 @@
 
 #include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/iterators.h"
+#include "sim/lang/runtime/set_order.h"
 
 namespace tidemark::lang {
 
@@ -110,7 +111,11 @@ void ObjectWriter::contents(const Object& what) {
     }
     case Kind::kSet:
       image_.put(static_cast<const Set&>(what).frozen ? 1 : 0);
-      table(static_cast<const Set&>(what).table);
+      table(static_cast<const Set&>(what).table);  // each with its slot
+      if (const SetOrder* order = static_cast<const Set&>(what).order(); order != nullptr) {
+        image_.put_signed(static_cast<std::int64_t>(order->fill()));
+        image_.put_signed(static_cast<std::int64_t>(order->finger()));
+      }
       container(static_cast<const Set&>(what));
       return;
     case Kind::kRange: {

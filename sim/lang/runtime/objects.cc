@@ -2,6 +2,7 @@
 
 #include "sim/lang/runtime/class.h"
 #include "sim/lang/runtime/interp.h"
+#include "sim/lang/runtime/set_order.h"
 
 namespace tidemark::lang {
 
@@ -80,8 +81,17 @@ void Dict::traverse(Visitor& visitor) const {
   visitor.visit(default_factory);
 }
 
+Set::Set(Heap& heap, bool is_frozen) : Container(heap, Kind::kSet), frozen(is_frozen) {}
 Set::Set(Heap& heap, bool is_frozen, Ref<ClassObject> type)
     : Container(heap, Kind::kSet, std::move(type)), frozen(is_frozen) {}
+Set::~Set() {
+  drop_attributes();
+  table.clear(heap());
+}
+void Set::clear() {
+  drop_attributes();
+  empty();
+}
 void Set::traverse(Visitor& visitor) const {
   Container::traverse(visitor);
   for (const ValueTable::Entry& entry : table.entries()) visitor.visit(entry.key);
@@ -150,6 +160,7 @@ void ValueTable::rebuild() {
   }
   entries_.resize(kept);
   first_ = 0;
+  ++rebuilds_;
   slots_.clear();
   if (kept <= kLinear) return;
   std::size_t size = 32;
@@ -168,13 +179,7 @@ Value* ValueTable::find(Interp& interp, const Value& key) {
   return i < entries_.size() ? &entries_[i].value : nullptr;
 }
 
-bool ValueTable::set(Interp& interp, Value key, Value value) {
-  const std::uint64_t hash = interp.hash(key);
-  const std::size_t found = locate(interp, key, hash);
-  if (found < entries_.size()) {
-    entries_[found].value = std::move(value);
-    return false;
-  }
+inline void ValueTable::append(std::uint64_t hash, Value key, Value value) {
   entries_.push_back({hash, std::move(key), std::move(value)});
   ++live_;
   ++changes_;
@@ -187,6 +192,33 @@ bool ValueTable::set(Interp& interp, Value key, Value value) {
     slots_[slot] = static_cast<std::uint32_t>(entries_.size());
     ++used_;
   }
+}
+
+std::size_t ValueTable::insert(Interp& interp, Value key) {
+  const std::uint64_t hash = interp.hash(key);
+  if (locate(interp, key, hash) < entries_.size()) return kNowhere;
+  append(hash, std::move(key), Value::none());
+  return entries_.size() - 1;
+}
+
+std::size_t ValueTable::index_of(Interp& interp, const Value& key) const {
+  const std::size_t i = locate(interp, key, interp.hash(key));
+  return i < entries_.size() ? i : kNowhere;
+}
+
+void ValueTable::reorder(std::vector<Entry> entries) {
+  entries_ = std::move(entries);
+  rebuild();
+}
+
+bool ValueTable::set(Interp& interp, Value key, Value value) {
+  const std::uint64_t hash = interp.hash(key);
+  const std::size_t found = locate(interp, key, hash);
+  if (found < entries_.size()) {
+    entries_[found].value = std::move(value);
+    return false;
+  }
+  append(hash, std::move(key), std::move(value));
   return true;
 }
 

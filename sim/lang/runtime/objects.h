@@ -109,17 +109,31 @@ class ValueTable {
   Entry remove_first();
   Entry remove_last();
 
+  static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+  /// As set(), but a key that is there stays as it is. The entry's index, kNowhere for a key that
+  /// is there.
+  std::size_t insert(Interp& interp, Value key);
+  /// The index of a key's entry; kNowhere: it is not there.
+  [[nodiscard]] std::size_t index_of(Interp& interp, const Value& key) const;
+  Entry take(std::size_t entry) { return remove_at(entry); }
+  /// How often entries moved together.
+  [[nodiscard]] std::uint32_t rebuilds() const { return rebuilds_; }
+  /// Requires: the live entries of the table, in another order.
+  void reorder(std::vector<Entry> entries);
+
  private:
   enum class Same : std::uint8_t { kNo, kYes, kChanged };
   [[nodiscard]] std::size_t locate(Interp& interp, const Value& key, std::uint64_t hash) const;
   [[nodiscard]] std::size_t search(Interp& interp, const Value& key, std::uint64_t hash) const;
   [[nodiscard]] Same same_key(Interp& interp, std::size_t i, const Value& key) const;
+  void append(std::uint64_t hash, Value key, Value value);
   Entry remove_at(std::size_t i);
   void rebuild();
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> slots_;  // entry index + 1; built once there are more than 8 entries
   std::size_t used_ = 0;              // slots that are not 0, those of removed entries among them
   std::size_t live_ = 0;
+  std::uint32_t rebuilds_ = 0;
   std::size_t first_ = 0;      // no live entry stands before it
   std::uint64_t changes_ = 0;  // how often a key came or went
 };
@@ -134,27 +148,52 @@ class Dict final : public Container {
   void clear() override;
 
   ValueTable table;
-  Value default_factory;  ///< defaultdict's; empty elsewhere
+  Value default_factory;  ///< defaultdict's; of a class's annotations what makes them; else empty
 };
 
+class SetOrder;
+
+/// Elements whose hash is the same in every process are iterated in CPython's order, which depends
+/// on the set's history (set_order.h). As soon as one is of another kind, a text or an object, all
+/// keep the order of insertion: theirs is another in every process of CPython.
 class Set final : public Container {
  public:
-  explicit Set(Heap& heap, bool is_frozen = false)
-      : Container(heap, Kind::kSet), frozen(is_frozen) {}
+  explicit Set(Heap& heap, bool is_frozen = false);
   Set(Heap& heap, bool is_frozen, Ref<ClassObject> type);
-  ~Set() override {
-    drop_attributes();
-    table.clear(heap());
-  }
+  ~Set() override;
   static bool is(const Object& o) { return o.kind() == Kind::kSet; }
   void traverse(Visitor& visitor) const override;
-  void clear() override {
-    drop_attributes();
-    table.clear(heap());
-  }
+  void clear() override;
 
-  ValueTable table;
+  /// Errors: TypeError for what has no hash, here and below. True: it is new.
+  bool add(Interp& interp, Value key);
+  /// False: there is none.
+  bool discard(Interp& interp, const Value& key);
+  /// Empty: the set is.
+  Value pop();
+  /// set.clear().
+  void empty();
+  /// Adds all of a set, a dict's keys or any iterable.
+  void update(Interp& interp, const Value& from);
+  void merge(Interp& interp, Set& from);
+  /// What `&=` does with the set that it makes.
+  void take_from(Set& other);
+  /// What ends difference_update.
+  void tidy();
+  /// Puts the table's entries into the set's order; before somebody walks through them.
+  void settle();
+  /// Null: elements keep the order of insertion, or there are none yet.
+  [[nodiscard]] const SetOrder* order() const { return order_.get(); }
+
+  ValueTable table;  ///< to look into; only the above change it
   bool frozen;
+
+ private:
+  void begin(Interp& interp, const Value& first);
+  std::size_t insert(Interp& interp, Value key);
+  void forget_order();
+  bool in_any_order_ = false;
+  std::unique_ptr<SetOrder> order_;
 };
 
 class Range final : public Object {

@@ -7,6 +7,7 @@
 #include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/iterators.h"
 #include "sim/lang/runtime/rank_value.h"
+#include "sim/lang/runtime/set_order.h"
 #include "sim/lang/runtime/text.h"
 #include "sim/lang/runtime/wide_integer.h"
 
@@ -166,37 +167,6 @@ std::vector<Value> joined(const std::vector<Value>& a, const std::vector<Value>&
   return out;
 }
 
-Value set_operation(Interp& in, BinaryOp op, ValueTable& left, ValueTable& right, bool frozen) {
-  Ref<Set> out = make_ref<Set>(in.heap(), frozen);
-  const auto add = [&](const ValueTable& from, ValueTable* other, bool wanted) {
-    const std::vector<ValueTable::Entry> entries = from.entries();
-    for (const ValueTable::Entry& entry : entries) {
-      if (entry.key.empty()) continue;
-      if (other == nullptr || (other->find(in, entry.key) != nullptr) == wanted) {
-        out->table.set(in, entry.key, Value::none());
-      }
-    }
-  };
-  switch (op) {
-    case BinaryOp::kOr:
-      add(left, nullptr, true);
-      add(right, nullptr, true);
-      return out;
-    case BinaryOp::kAnd:
-      add(left, &right, true);
-      return out;
-    case BinaryOp::kSub:
-      add(left, &right, false);
-      return out;
-    case BinaryOp::kXor:
-      add(left, &right, false);
-      add(right, &left, false);
-      return out;
-    default:
-      return {};
-  }
-}
-
 Value containers(Interp& in, BinaryOp op, const Value& left, const Value& right) {
   if (op == BinaryOp::kAdd) {
     if (const Str* a = left.as<Str>()) {
@@ -247,22 +217,7 @@ Value containers(Interp& in, BinaryOp op, const Value& left, const Value& right)
     if (const Str* format = left.as<Str>())
       return in.str(percent_format(in, format->text(), right));
   }
-  ValueTable* a = set_table(left);
-  ValueTable* b = set_table(right);
-  if (a != nullptr && b != nullptr) {
-    const Set* set = left.as<Set>();
-    return set_operation(in, op, *a, *b, set != nullptr && set->frozen);
-  }
-  // Views of a dict take any iterable: d.keys() | e.values().
-  const bool is_view = left.as<DictView>() != nullptr || right.as<DictView>() != nullptr;
-  const bool is_set_operator =
-      op == BinaryOp::kOr || op == BinaryOp::kAnd || op == BinaryOp::kXor || op == BinaryOp::kSub;
-  const auto* plain = left.as<DictView>() != nullptr ? left.as<DictView>() : right.as<DictView>();
-  if (is_view && is_set_operator && plain->part != DictPart::kValues) {
-    const Value first = a != nullptr ? left : in.call(in.classes().set, {left});
-    const Value second = b != nullptr ? right : in.call(in.classes().set, {right});
-    return set_operation(in, op, *set_table(first), *set_table(second), false);
-  }
+  if (Value sets = set_operation(in, op, left, right); !sets.empty()) return sets;
   if (op == BinaryOp::kOr && left.as<Dict>() != nullptr && right.as<Dict>() != nullptr) {
     Ref<Dict> out = make_ref<Dict>(in.heap(), class_of_copy(in, *left.as<Dict>()));
     out->default_factory = left.as<Dict>()->default_factory;
@@ -384,12 +339,12 @@ Value Interp::inplace(BinaryOp op, const Value& left, const Value& right) {
       return left;
     }
   } else if (Set* set = left.as<Set>(); set != nullptr && !set->frozen) {
-    if (ValueTable* other = set_table(right)) {
-      const Value changed = set_operation(*this, op, set->table, *other, false);
-      if (!changed.empty()) {
-        std::swap(set->table, changed.as<Set>()->table);
-        return left;
-      }
+    const bool is_set_operator =
+        op == BinaryOp::kOr || op == BinaryOp::kAnd || op == BinaryOp::kXor || op == BinaryOp::kSub;
+    if (right.as<Set>() != nullptr && is_set_operator) {
+      const Value keep = left;
+      change_set(*this, op, *set, right);
+      return keep;
     }
   } else if (Dict* dict = left.as<Dict>(); dict != nullptr && op == BinaryOp::kOr) {
     if (const Dict* other = right.as<Dict>()) {

@@ -154,7 +154,8 @@ std::string Interp::builtin_repr(const Value& value) {
     case Kind::kDict:
       return dict_repr(*this, *static_cast<Dict*>(object));
     case Kind::kSet: {
-      const auto& set = *static_cast<Set*>(object);
+      auto& set = *static_cast<Set*>(object);
+      set.settle();
       if (set.table.size() == 0) return set.frozen ? "frozenset()" : "set()";
       return set.frozen ? table_repr(*this, set.table, false, "frozenset({", "})")
                         : table_repr(*this, set.table, false, "{", "}");
@@ -311,9 +312,10 @@ Value Interp::deep_copy(const Value& value, DeepCopies& copies) {
       auto& from = *static_cast<Set*>(object);
       const Ref<Set> copy = make_ref<Set>(heap(), from.frozen, Ref<ClassObject>(from.type()));
       copy_attributes(from, *copy);
+      from.settle();
       const std::vector<ValueTable::Entry> entries = from.table.entries();
       for (const ValueTable::Entry& entry : entries) {
-        if (!entry.key.empty()) copy->table.set(*this, deep_copy(entry.key, copies), Value::none());
+        if (!entry.key.empty()) copy->add(*this, deep_copy(entry.key, copies));
       }
       return copy;
     }

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 
+#include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/exceptions.h"
 #include "sim/lang/runtime/interp.h"
 #include "sim/lang/runtime/unknown.h"
@@ -525,9 +526,17 @@ Value WideInteger::compare(Interp& /*interp*/, CompareOp op, const Value& other)
 bool WideInteger::truth(Interp& /*interp*/) { return true; }
 
 std::optional<std::uint64_t> WideInteger::hash(Interp& /*interp*/) {
-  std::uint64_t out = number.negative ? 1 : 0;
-  for (const std::uint32_t piece : number.pieces) out = out * 0x9E3779B97F4A7C15U + piece;
-  return out;
+  // Source: CPython 3.11, Objects/longobject.c: long_hash.
+  constexpr std::uint64_t kModulus = (std::uint64_t{1} << 61U) - 1;
+  std::uint64_t out = 0;
+  for (auto piece = number.pieces.rbegin(); piece != number.pieces.rend(); ++piece) {
+    out = ((out << 32U) & kModulus) | out >> 29U;
+    out += *piece;
+    if (out >= kModulus) out -= kModulus;
+  }
+  const auto hash =
+      number.negative ? -static_cast<std::int64_t>(out) : static_cast<std::int64_t>(out);
+  return table_hash(hash == -1 ? -2 : hash);
 }
 
 std::string WideInteger::repr(Interp& interp) {

@@ -265,7 +265,7 @@ struct AugAssignStmt : Stmt {
 };
 struct AnnotatedStmt : Stmt {
   Expr* target;
-  Expr* annotation;  // never evaluated
+  Expr* annotation;  // of a class body: evaluated when someone looks; else never
   Expr* value;       // null: none
 };
 struct DeleteStmt : Stmt {

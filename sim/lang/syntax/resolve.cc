@@ -111,6 +111,7 @@ class Resolver {
       }
       case StmtKind::kAnnotated: {
         const auto* annotated = static_cast<AnnotatedStmt*>(node);
+        if (scope_->is_class()) expr(annotated->annotation);
         if (annotated->value != nullptr) {
           expr(annotated->value);
           store(annotated->target);

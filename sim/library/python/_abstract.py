@@ -271,12 +271,15 @@ class TypedDict(dict):
     __required_keys__ = __optional_keys__ = frozenset()
 
     def __init_subclass__(cls, total=True):
-        said = cls.__dict__.get("__annotations__", {})
-        own, all_of = frozenset(said), {}
-        for base in cls.__bases__:
-            all_of.update(getattr(base, "__annotations__", None) or {})
-        all_of.update(said)
-        cls.__annotations__ = all_of
+        import _tidemark
+
+        own = frozenset(_tidemark.annotations(cls))
+        above = [base for base in cls.__bases__ if _tidemark.annotations(base)]
+        if above:
+            all_of = {}
+            for each in above + [cls]:
+                all_of.update(each.__annotations__)
+            cls.__annotations__ = all_of
         required, optional = (own, frozenset()) if total else (frozenset(), own)
         for base in cls.__bases__:
             required |= getattr(base, "__required_keys__", frozenset()) - own

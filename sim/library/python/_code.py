@@ -44,13 +44,17 @@ def of_annotations__(function):
     texts = {row[0]: row[3] for row in rows if row[3] is not NotImplemented}
     if returns is not NotImplemented:
         texts["return"] = returns
-    return {name: _value(function, text) for name, text in texts.items()}
+    held = {name: annotation_of(function, text) for name, text in texts.items()}
+    function.__annotations__ = held
+    return held
 
 
-def _value(function, text):
+def annotation_of(function, text):
+    """the value of a function's annotation, or its text where its file asks for texts"""
     try:
-        return _tidemark.evaluate_in(function, text)
-    except (NameError, AttributeError, TypeError):
+        return _tidemark.function_annotation(function, text)
+    except (NameError, AttributeError, TypeError) as error:
+        _tidemark.note(f"the annotation {text!r} of {function.__qualname__}() stays a text: {error}", True)
         return text
 
 

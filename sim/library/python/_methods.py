@@ -201,27 +201,6 @@ def dict___ror__(self, value, /):
     return dict(value) | dict(self)
 
 
-def set_difference_update(self, *others):
-    for other in others:
-        for item in set(other):
-            set.discard(self, item)
-
-
-def set_intersection_update(self, *others):
-    kept = set.intersection(self, *others)
-    for item in list(self):
-        if item not in kept:
-            set.discard(self, item)
-
-
-def set_symmetric_difference_update(self, other, /):
-    for item in set(other):
-        if item in self:
-            set.discard(self, item)
-        else:
-            set.add(self, item)
-
-
 def _changed_by(method):
     def change(self, value, /):
         if not isinstance(value, (set, frozenset)):
@@ -233,9 +212,9 @@ def _changed_by(method):
 
 
 set___ior__ = _changed_by(set.update)
-set___isub__ = _changed_by(set_difference_update)
-set___iand__ = _changed_by(set_intersection_update)
-set___ixor__ = _changed_by(set_symmetric_difference_update)
+set___isub__ = _changed_by(set.difference_update)
+set___iand__ = _changed_by(set.intersection_update)
+set___ixor__ = _changed_by(set.symmetric_difference_update)
 
 
 def set___ror__(self, value, /):

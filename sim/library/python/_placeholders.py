@@ -41,6 +41,13 @@ class Placeholder(type):
     def __getitem__(cls, key):
         _refuse(cls)
 
+    def _refused(cls, *others):
+        _refuse(cls)
+
+    __int__ = __float__ = __index__ = __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refused
+    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = _refused
+    __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __abs__ = __round__ = __contains__ = _refused
+
     def __repr__(cls):
         return f"<{cls._placeholder[0]}, which {cls._placeholder[1]}>"
 

@@ -29,9 +29,10 @@ class Field:
 
     @property
     def type(self):
-        """The annotation's value. Its text is run when somebody looks."""
+        """The annotation's value, which is found when somebody looks."""
         if self._owner is not None:
-            self._type, self._owner = _value_of(self._owner, self._owner.__annotations__.get(self.name)), None
+            found = _tidemark.annotation_of(self._owner, self.name)
+            self._type, self._owner = None if found is NotImplemented else found, None
         return self._type
 
     @type.setter
@@ -44,15 +45,6 @@ class Field:
             f"default_factory={self.default_factory!r},init={self.init!r},repr={self.repr!r},hash={self.hash!r},"
             f"compare={self.compare!r},metadata={self.metadata!r},kw_only={self.kw_only!r},_field_type={self._kind})"
         )
-
-
-def _value_of(cls, annotation):
-    if not isinstance(annotation, str):
-        return annotation
-    try:
-        return _tidemark.evaluate_in(cls, annotation)
-    except (NameError, AttributeError, TypeError):
-        return annotation
 
 
 class _DataclassParams:
@@ -82,9 +74,13 @@ def field(
 
 
 def _kind_of(annotation):
-    """Which of the marks an annotation's text is: ClassVar, InitVar, KW_ONLY, or a field's type."""
+    """Which of the marks an annotation or its text is: ClassVar, InitVar, KW_ONLY, or a field's type."""
     if not isinstance(annotation, str):
-        return "InitVar" if isinstance(annotation, InitVar) else "field"
+        if annotation is InitVar or isinstance(annotation, InitVar):
+            return "InitVar"
+        if annotation is KW_ONLY:
+            return "KW_ONLY"
+        return "ClassVar" if getattr(annotation, "_name", None) == "ClassVar" else "field"
     word = annotation.strip("'\"").split("[")[0].split(".")[-1]
     return word if word in ("ClassVar", "InitVar", "KW_ONLY") else "field"
 
@@ -134,7 +130,7 @@ def _collect(cls, kw_only):
             marked = kw_only = True
             continue
         found[name] = _field_of(cls, name, kind, kw_only)
-    for name, value in list(cls.__dict__.items()):
+    for name, value in _tidemark.own_attributes(cls).items():
         if isinstance(value, Field) and name not in annotations:
             raise TypeError(f"{name!r} is a field but has no type annotation")
     return found

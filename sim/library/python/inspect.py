@@ -1,8 +1,9 @@
 import _tidemark
+from _code import annotation_of
 from collections import OrderedDict
 from enum import IntEnum
 from functools import partial
-from types import MappingProxyType, MethodType, ModuleType
+from types import GenericAlias, MappingProxyType, MethodType, ModuleType
 
 
 class _empty:
@@ -72,18 +73,16 @@ class _Later:
         self._owner, self._text = owner, text
 
     def __call__(self):
-        return _annotation(self._owner, self._text)
-
-
-def _annotation(owner, text):
-    try:
-        return _tidemark.evaluate_in(owner, text)
-    except (NameError, AttributeError, TypeError):
-        return text
+        return annotation_of(self._owner, self._text)
 
 
 def formatannotation(annotation):
-    return annotation.__name__ if isinstance(annotation, type) else repr(annotation)
+    if getattr(annotation, "__module__", None) == "typing":
+        return repr(annotation).replace("typing.", "")
+    if isinstance(annotation, type) and not isinstance(annotation, GenericAlias):
+        module = annotation.__module__
+        return annotation.__qualname__ if module == "builtins" else f"{module}.{annotation.__qualname__}"
+    return repr(annotation)
 
 
 class BoundArguments:
@@ -541,20 +540,12 @@ def getcallargs(func, /, *positional, **named):
 
 
 def get_annotations(obj, *, globals=None, locals=None, eval_str=False):
-    """a class's own, as what they say; as texts where its module asks for that (`from __future__`)"""
+    """a class's own"""
     held = obj.__dict__.get("__annotations__") if isinstance(obj, type) else getattr(obj, "__annotations__", None)
     found = dict(held or {})
-    if not isinstance(obj, type) or (_asks_for_texts(obj.__module__) and not eval_str):
-        return found
-    for name, kind in found.items():
-        if isinstance(kind, str):
-            try:
-                found[name] = _tidemark.evaluate_in(obj, kind)
-            except NameError:  # of a name that only type checkers import
-                pass
+    if eval_str:
+        for name, kind in found.items():
+            if isinstance(kind, str):
+                given = globals is not None or locals is not None
+                found[name] = eval(kind, globals, locals) if given else _tidemark.evaluate_in(obj, kind)
     return found
-
-
-def _asks_for_texts(module):
-    names = getattr(_tidemark.modules().get(module), "__dict__", {})
-    return "annotations" in names and names["annotations"] is None

@@ -17,11 +17,15 @@ class _Form:
 
     def __getitem__(self, item):
         if self._name in ("Union", "Optional"):
-            items = item if isinstance(item, tuple) else (item,)
+            items = tuple([_as_type(each) for each in (item if isinstance(item, tuple) else (item,))])
             return _union(items + (None,) if self._name == "Optional" else items)
         args = item if isinstance(item, tuple) else (item,)
         if self._name == "Callable" and isinstance(args[0], list):
             args = (*args[0], *args[1:])
+        if self._name == "Annotated":
+            args = (_as_type(args[0]), *args[1:])
+        elif self._name != "Literal":
+            args = tuple([_as_type(each) for each in args])
         made = _Form(self._name, self, args)
         if self._name == "Annotated":
             made.__origin__, made.__metadata__, made.__args__ = args[0], args[1:], args[:1]
@@ -46,7 +50,12 @@ class _Form:
     def __repr__(self):
         if self._form is None:
             return "typing." + self._name
-        return f"typing.{self._name}[{', '.join([_text_of(a) for a in self._given])}]"
+        texts = [repr(a) if self._name == "Literal" else _text_of(a) for a in self._given]
+        if self._name == "Annotated":
+            texts[1:] = [repr(a) for a in self._given[1:]]
+        if self._name == "Callable" and self._given[0] is not ...:
+            texts = [f"[{', '.join(texts[:-1])}]", texts[-1]]
+        return f"typing.{self._name}[{', '.join(texts) or '()'}]"
 
     def __mro_entries__(self, bases):
         if self._name in _bases:
@@ -110,9 +119,15 @@ class Any(metaclass=_AnyMeta):
     """any type at all"""
 
 
-def _text_of(kind):
+def _as_type(kind):
+    if isinstance(kind, str):
+        return ForwardRef(kind)
+    return type(None) if kind is None else kind
+
+
+def _text_of(kind, none="NoneType"):
     if kind is None or kind is type(None):
-        return "None"
+        return none
     if kind is ...:
         return "..."
     if isinstance(kind, list):
@@ -166,7 +181,7 @@ class UnionType(_AnyUnion):
     __module__ = "types"
 
     def __repr__(self):
-        return " | ".join([_text_of(a) for a in self.__args__])
+        return " | ".join([_text_of(a, "None") for a in self.__args__])
 
 
 class _UnionGenericAlias(_AnyUnion):
@@ -182,7 +197,7 @@ class _UnionGenericAlias(_AnyUnion):
         named = [a for a in self.__args__ if a is not type(None)]
         if len(named) == 1:
             return f"typing.Optional[{_text_of(named[0])}]"
-        return f"typing.Union[{', '.join(['NoneType' if a is type(None) else _text_of(a) for a in self.__args__])}]"
+        return f"typing.Union[{', '.join([_text_of(a) for a in self.__args__])}]"
 
 
 def _joined(left, right):
@@ -439,16 +454,65 @@ def _is_alias(tp):
 
 
 def get_type_hints(obj, globalns=None, localns=None, include_extras=False):
-    import _tidemark
-
-    owners = obj.__mro__[::-1] if isinstance(obj, type) else [obj]
+    if isinstance(obj, type):
+        owners = [base for base in obj.__mro__[::-1] if "__annotations__" in base.__dict__]
+    else:
+        owners = [obj]
     out = {}
     for owner in owners:
-        for name, kind in (_tidemark.annotations(owner) if isinstance(owner, type) else owner.__annotations__).items():
-            while isinstance(kind, str):  # the text may name a type by a text again
-                kind = _tidemark.evaluate_in(owner, kind)
-            out[name] = type(None) if kind is None else kind
+        scene = owner
+        while not isinstance(scene, type) and hasattr(scene, "__wrapped__"):
+            scene = scene.__wrapped__
+        for name, kind in owner.__annotations__.items():
+            kind = type(None) if kind is None else ForwardRef(kind) if isinstance(kind, str) else kind
+            kind = _evaluated(kind, getattr(scene, "__func__", scene), globalns, localns)
+            out[name] = kind if include_extras else _without_extras(kind)
     return out
+
+
+def _evaluated(kind, owner, globalns, localns):
+    """a type whose parts that are given by texts are known; a text may name a type by a text again"""
+    if isinstance(kind, ForwardRef):
+        text = kind.__forward_arg__
+        if globalns is None and localns is None:
+            import _tidemark
+
+            module = _tidemark.modules().get(kind.__forward_module__)
+            found = _tidemark.evaluate_in(module or owner, text)
+        else:
+            found = eval(text, localns if globalns is None else globalns, globalns if localns is None else localns)
+        return _evaluated(_as_type(found), owner, globalns, localns)
+    return _rebuilt(kind, lambda part: _evaluated(part, owner, globalns, localns))
+
+
+def _without_extras(kind):
+    if isinstance(kind, _Form) and kind._form is not None and kind._name in ("Annotated", "Required", "NotRequired"):
+        return _without_extras(kind.__args__[0])
+    return _rebuilt(kind, _without_extras)
+
+
+def _rebuilt(kind, change):
+    """the type with each of its parts changed; itself where none is"""
+    if isinstance(kind, _Form) and kind._form is not None:
+        old, wrapped = kind._given, kind._name not in ("Literal", "Annotated")
+        new = tuple([change(part) for part in old]) if wrapped else old
+        if kind._name == "Annotated":
+            new = (change(old[0]), *old[1:])
+    elif isinstance(kind, _AnyUnion):
+        old = kind.__args__
+        new = tuple([change(part) for part in old])
+    elif _is_alias(kind):
+        old = kind.__args__
+        new = tuple([change(ForwardRef(part) if isinstance(part, str) else part) for part in old])
+    else:
+        return kind
+    if all([before is after for before, after in zip(old, new)]):
+        return kind
+    if isinstance(kind, _Form):
+        return kind._form[new if len(new) != 1 else new[0]]
+    if isinstance(kind, UnionType):
+        return UnionType(new)
+    return _union(new) if isinstance(kind, _AnyUnion) else type(kind)(kind.__origin__, new)
 
 
 def is_typeddict(tp):

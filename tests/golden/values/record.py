@@ -10,6 +10,7 @@ import io
 import json
 import pathlib
 import sys
+import types
 
 HERE = pathlib.Path(__file__).resolve().parent
 path = HERE / "expected.json"
@@ -21,7 +22,8 @@ for script in scripts:
     import torch
     torch.default_generator.manual_seed(67280421310721)
     with contextlib.redirect_stdout(printed):
-        exec(compile(text, str(script), "exec"), {"__name__": "__main__"})
+        module = sys.modules["__main__"] = types.ModuleType("__main__")  # typing looks names up there
+        exec(compile(text, str(script), "exec"), module.__dict__)
     expected[script.name] = printed.getvalue().splitlines()
     print(script.name, len(expected[script.name]), "lines")
 path.write_text(json.dumps(expected, indent=1, sort_keys=True) + "\n")

@@ -47,7 +47,7 @@ def delete(x, obj, axis=None):
         gone = list(range(n))[obj]
     else:
         gone = [obj] if isinstance(obj, int) else _known(obj, "delete")
-    gone = [i % n for i in gone]
+    gone = {i % n for i in gone}
     kept = [i for i in range(n) if i not in gone]
     return _a.made(t)[(slice(None),) * axis + (_a.array_of(kept, int64),)]
 
