@@ -138,9 +138,12 @@ constexpr ValueRule pooling(std::string_view name, MakeNumbers make, std::size_t
 
 std::span<const ValueRule> pooling_values() {
   static constexpr ValueRule kRules[] = {
-      pooling("max_pool1d", largest_of_window<1>, 2), pooling("max_pool2d", largest_of_window<2>, 2),
-      pooling("max_pool3d", largest_of_window<3>, 2), pooling("avg_pool1d", mean_of_window<1>),
-      pooling("avg_pool2d", mean_of_window<2>),       pooling("avg_pool3d", mean_of_window<3>),
+      pooling("max_pool1d", largest_of_window<1>, 2),
+      pooling("max_pool2d", largest_of_window<2>, 2),
+      pooling("max_pool3d", largest_of_window<3>, 2),
+      pooling("avg_pool1d", mean_of_window<1>),
+      pooling("avg_pool2d", mean_of_window<2>),
+      pooling("avg_pool3d", mean_of_window<3>),
   };
   return kRules;
 }
