@@ -77,7 +77,7 @@ struct Windows {
 
 /// Calls `make` for every window: its number in the result, in its plane, and where that begins.
 template <class Make>
-bool fill_windows(const ValueCall& call, const Windows& windows, Numbers& out, Make make) {
+bool fill_windows(const Windows& windows, Numbers& out, Make make) {
   std::int64_t per_plane = 1;
   for (const std::int64_t size : windows.out) per_plane *= size;
   if (per_plane == 0) return out.size() == 0;
@@ -94,7 +94,7 @@ bool largest_of_window(const ValueCall& call, Numbers& out) {
   const auto x = call.own(0);
   if (!x) return false;
   const Windows windows(call, kSpatial, true);
-  return fill_windows(call, windows, out, [&](std::size_t i, std::int64_t at, std::size_t plane) {
+  return fill_windows(windows, out, [&](std::size_t i, std::int64_t at, std::size_t plane) {
     std::int64_t best = -1;
     const auto of = [&](std::int64_t place) {
       return x->at(plane + static_cast<std::size_t>(place));
@@ -118,7 +118,7 @@ bool mean_of_window(const ValueCall& call, Numbers& out) {
   const Windows windows(call, kSpatial, false);
   const bool counts_padding = call.is_none(5) || call.flag(5);
   const std::int64_t divisor = call.is_none(6) ? 0 : call.integer(6);
-  return fill_windows(call, windows, out, [&](std::size_t i, std::int64_t at, std::size_t plane) {
+  return fill_windows(windows, out, [&](std::size_t i, std::int64_t at, std::size_t plane) {
     double total = 0;
     std::int64_t count = 0;
     windows.each(at, [&](std::int64_t place) {
