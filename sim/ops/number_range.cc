@@ -12,10 +12,10 @@ namespace tidemark::ops {
 namespace {
 
 constexpr WrittenNumbers kWritten[] = {
-    {"constant_pad_nd", 2, 2}, {"fill_", 1, 1},      {"full", 1, 1},        {"full_like", 1, 1},
+    {"constant_pad_nd", 2, 2}, {"fill_", 1, 1},       {"full", 1, 1},        {"full_like", 1, 1},
     {"index_fill", 3, 3},      {"index_fill_", 3, 3}, {"masked_fill", 2, 2}, {"masked_fill_", 2, 2},
-    {"_nn_pad", 3, 3}, {"new_full", 2, 2},        {"scatter", 3, 3},    {"scatter_", 3, 3},    {"threshold", 2, 2},
-    {"threshold_", 2, 2},      {"where", 1, 2, true},
+    {"_nn_pad", 3, 3},         {"new_full", 2, 2},    {"scatter", 3, 3},     {"scatter_", 3, 3},
+    {"threshold", 2, 2},       {"threshold_", 2, 2},  {"where", 1, 2, true},
 };
 
 struct Range {
@@ -64,11 +64,9 @@ void check_number_fits(const Argument& number, ScalarType type) {
   const auto* whole_number = std::get_if<std::int64_t>(&number);
   const auto* real_number = std::get_if<double>(&number);
   if (whole_number == nullptr && real_number == nullptr) return;
-  const double value =
-      whole_number != nullptr ? static_cast<double>(*whole_number) : *real_number;
+  const double value = whole_number != nullptr ? static_cast<double>(*whole_number) : *real_number;
   if (fits(value, *range)) return;
-  throw OpError(
-      fmt::format("value cannot be converted to type {} without overflow", range->name));
+  throw OpError(fmt::format("value cannot be converted to type {} without overflow", range->name));
 }
 
 }  // namespace tidemark::ops

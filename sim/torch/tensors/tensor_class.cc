@@ -69,19 +69,6 @@ void set_grad(Interp& interp, const Value& self, Value value) {
 Value get_data(Interp& interp, const Value& self) {
   return self_of(interp, self).session().wrap(ops::Context::shallow_copy(tensor_of(interp, self)));
 }
-/// Source: torch's AutogradMeta: hooks of a leaf are the tensor's own. An accumulator that is made
-/// anew for another type or device runs them as the one before it did.
-void hand_on_hooks(Session& session, TensorObject& leaf) {
-  const Ref<ops::Node> before = std::move(leaf.accumulator);
-  leaf.accumulator = nullptr;
-  if (!before || (before->pre_hooks.empty() && before->accumulate_hooks.empty())) return;
-  const bool requires_grad = std::exchange(leaf.tensor->requires_grad, true);
-  leaf.accumulator = ops::gradient_edge(session.c, leaf.tensor).node;
-  leaf.tensor->requires_grad = requires_grad;
-  leaf.accumulator->pre_hooks = before->pre_hooks;
-  leaf.accumulator->accumulate_hooks = before->accumulate_hooks;
-}
-
 /// Source: torch's VariableHooks::set_data: the tensor takes over memory, shape and type of
 /// another.
 void take_over(Interp& interp, const Value& self, Value value) {
@@ -100,8 +87,7 @@ void take_over(Interp& interp, const Value& self, Value value) {
   tensor->storage = from->storage;
   tensor->spread = from->spread;
   if (tensor->is_parameter) tensor->storage->set_role(ops::Role::kParameter);
-  if (is_other && tensor.is_leaf())
-    hand_on_hooks(self_of(interp, self).session(), self_of(interp, self));
+  if (is_other && tensor.is_leaf()) hand_on_hooks(self_of(interp, self));
 }
 /// A DTensor's part is a tensor of its own, which assigning .data does not reach.
 void set_data(Interp& interp, const Value& self, Value value) {
