@@ -201,10 +201,10 @@ std::span<const OpDef> arrange_ops() {
          return rearranged(a.context(), "flip", "FlipBackward0", a.tensor(0), true);
        },
        kArrangeOpsSource},
-      {"roll(Tensor input, int[] shifts, int[]? dims=None)", "torch method", roll,
+      {"roll(Tensor input, place[] shifts, int[]? dims=None)", "torch method", roll,
        kArrangeOpsSource},
-      {"tril(Tensor input, int diagonal=0)", "torch method", triangle<true>, kArrangeOpsSource},
-      {"triu(Tensor input, int diagonal=0)", "torch method", triangle<false>, kArrangeOpsSource},
+      {"tril(Tensor input, place diagonal=0)", "torch method", triangle<true>, kArrangeOpsSource},
+      {"triu(Tensor input, place diagonal=0)", "torch method", triangle<false>, kArrangeOpsSource},
       {"tril_(Tensor input, int diagonal=0)", "method", triangle_<true>, kArrangeOpsSource},
       {"triu_(Tensor input, int diagonal=0)", "method", triangle_<false>, kArrangeOpsSource},
       {"repeat(Tensor input, int[] *repeats)", "method",

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "sim/ops/autocast.h"
+#include "sim/ops/index_error.h"
 #include "sim/ops/indexing_ops.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
@@ -92,7 +93,7 @@ Tensor nll_loss(Context& c, const Tensor& self, const Tensor& target, const Tens
   if (self.dim() < 1)
     throw OpError(fmt::format("Expected 1 or more dimensions (got {})", self.dim()));
   if (self.dim() != 1 && (target.dim() == 0 || self.size(0) != target.size(0))) {
-    throw OpError(fmt::format(
+    throw ValueError(fmt::format(
         "Expected input batch_size ({}) to match target batch_size ({}); shapes {} and {}",
         self.size(0), target.dim() == 0 ? 0 : target.size(0), to_string(self.sizes()),
         to_string(target.sizes())));
@@ -305,8 +306,9 @@ Tensor binary_cross_entropy(Context& c, const Tensor& self, const Tensor& target
         "safe to autocast.");
   }
   if (!(self.sizes() == target.sizes())) {
-    throw OpError(
-        fmt::format("Using a target size ({}) that is different to the input size ({}) is "
+    throw ValueError(
+        fmt::format("Using a target size (torch.Size({})) that is different to the input size "
+                    "(torch.Size({})) is "
                     "deprecated. Please ensure they have the same size.",
                     to_string(target.sizes()), to_string(self.sizes())));
   }
@@ -332,8 +334,9 @@ Tensor binary_cross_entropy(Context& c, const Tensor& self, const Tensor& target
 Tensor binary_cross_entropy_with_logits(Context& c, Tensor self, Tensor target, Tensor weight,
                                         Tensor pos_weight, Reduction reduction) {
   if (!(self.sizes() == target.sizes())) {
-    throw OpError(fmt::format("Target size ({}) must be the same as input size ({})",
-                              to_string(target.sizes()), to_string(self.sizes())));
+    throw ValueError(
+        fmt::format("Target size (torch.Size({})) must be the same as input size (torch.Size({}))",
+                    to_string(target.sizes()), to_string(self.sizes())));
   }
   const AutocastScope cast(c, CastPolicy::kFp32, {&self, &target, &weight, &pos_weight});
   Op op(c, "binary_cross_entropy_with_logits", "BinaryCrossEntropyWithLogitsBackward0",

@@ -83,8 +83,9 @@ void save_result(Op& op, const PointwiseRule& rule, const Gradient& self_gradien
 Tensor complex_abs(Context& c, const Tensor& self) {
   Op op(c, "abs", "AbsBackward0", {&self});
   op.save(0, self);
-  Tensor out = c.empty_like(self, real_type(self.dtype()));
-  pointwise(c, {&self});
+  const Tensor read = resolved(c, self);
+  Tensor out = c.empty_like(read, real_type(self.dtype()));
+  pointwise(c, {&read});
   return op.result(std::move(out), [](Backward& b) {
     if (b.c.grad_enabled())
       throw NotModelled("the gradient of the gradient of complex tensors is not modelled");

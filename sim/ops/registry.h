@@ -107,9 +107,9 @@ struct OpResult {
 ///
 /// Signature: `name(TYPE name, TYPE name=default, *, TYPE name=default)`, types: Tensor, Tensor?
 /// (or None), Tensor[], operand (tensor or number), number, int, int?, float, float?, bool, bool?,
-/// str, dtype?, device?, memory_format?, int[] (list or tuple of ints, or one int), int[]? , int[2]
-/// (one int or two), float[]?, sizes[] (any number of ints), any (ignored). `*size` after int[]
-/// takes the remaining positional ints too (`x.view(2, 3)`). Several entries of one name are
+/// str, dtype?, device?, memory_format?, int[] (ints, or one), int[]?, int[2] (one int or two),
+/// float[]?, sizes[], place and place[] (ints that no size hangs on), any (ignored). `*size` of
+/// int[] takes the remaining positional ints too (`x.view(2, 3)`). Several entries of one name are
 /// overloads, tried in order.
 struct OpDef {
   std::string_view signature;

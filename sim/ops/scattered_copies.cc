@@ -168,7 +168,7 @@ std::span<const OpDef> scattered_copies() {
       {"slice_scatter(Tensor input, Tensor src, int dim=0, int? start=None, int? end=None, int "
        "step=1)",
        "torch method", slice_scatter, kScatteredCopiesSource},
-      {"select_scatter(Tensor input, Tensor src, int dim, int index)", "torch method",
+      {"select_scatter(Tensor input, Tensor src, int dim, place index)", "torch method",
        select_scatter, kScatteredCopiesSource},
       {"diagonal_scatter(Tensor input, Tensor src, int offset=0, int dim1=0, int dim2=1)",
        "torch method", diagonal_scatter, kScatteredCopiesSource},

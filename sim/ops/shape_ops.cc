@@ -206,6 +206,7 @@ Tensor slice(Context& c, const Tensor& self, std::int64_t dim, std::int64_t star
                        return;
                      }
                      const LabelScope label(b.c, "slice_backward");
+                     const Tensor grad = resolved(b.c, b.grad());
                      b.grads[0] = b.c.empty(old, b.grad().dtype(), b.grad().device());
                    });
 }
@@ -219,6 +220,7 @@ Tensor select(Context& c, const Tensor& self, std::int64_t dim, std::int64_t ind
                        return;
                      }
                      const LabelScope label(b.c, "select_backward");
+                     const Tensor grad = resolved(b.c, b.grad());
                      b.grads[0] = b.c.empty(old, b.grad().dtype(), b.grad().device());
                    });
 }

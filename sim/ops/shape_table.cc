@@ -76,13 +76,13 @@ std::span<const OpDef> shape_ops() {
       {"squeeze(Tensor input, int dim)", "torch method",
        [](Arguments& a) -> OpResult { return squeeze(a.context(), a.tensor(0), a.integer(1)); },
        kViews},
-      {"narrow(Tensor input, int dim, int start, int length)", "torch method",
+      {"narrow(Tensor input, int dim, place start, int length)", "torch method",
        [](Arguments& a) -> OpResult {
          return slice(a.context(), a.tensor(0), a.integer(1), a.integer(2),
                       a.integer(2) + a.integer(3), 1);
        },
        kViews},
-      {"select(Tensor input, int dim, int index)", "torch method",
+      {"select(Tensor input, int dim, place index)", "torch method",
        [](Arguments& a) -> OpResult {
          return select(a.context(), a.tensor(0), a.integer(1), a.integer(2));
        },

@@ -51,10 +51,9 @@ def fft(input, n=None, dim=-1, norm=None, *, out=None):
 
 
 def ifft(input, n=None, dim=-1, norm=None, *, out=None):
-    if not input.is_complex():
-        _C.refuse("torch.fft.ifft of real numbers is not modelled: it gives a conjugate that is made when it is read",
-                  "make them complex first: x.to(torch.complex64)")
-    return fft(input, n, dim)
+    """of real numbers: the conjugate of their fft (at::native::fft_r2c, not forward)"""
+    transformed = fft(input, n, dim)
+    return transformed if input.is_complex() else transformed.conj()
 
 
 def rfft(input, n=None, dim=-1, norm=None, *, out=None):
@@ -107,11 +106,17 @@ def irfft2(input, s=None, dim=(-2, -1), norm=None, *, out=None):
 
 
 def hfft(input, n=None, dim=-1, norm=None, *, out=None):
-    _C.refuse("torch.fft.hfft is not modelled", "use irfft")
+    """irfft of the conjugate (at::native::fft_c2r, forward)"""
+    input = _as_complex(input)
+    length = 2 * (input.size(dim) - 1) if n is None else n
+    resized = input if n is None else _resized(input, [dim], [length // 2 + 1])
+    return torch._fft_c2r(resized.conj(), [dim], length)
 
 
 def ihfft(input, n=None, dim=-1, norm=None, *, out=None):
-    _C.refuse("torch.fft.ihfft is not modelled", "use rfft")
+    if input.is_complex():
+        raise RuntimeError("ihfft expects a real input tensor, but got " + str(input.dtype))
+    return rfft(input, n, dim).conj()
 
 
 def _shift(input, dim, forward):

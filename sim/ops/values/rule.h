@@ -96,6 +96,7 @@ double modulo(double x, double y);
 std::span<const ValueRule> recorded_values();
 std::span<const ValueRule> elementwise_values();
 std::span<const ValueRule> reduction_values();
+std::span<const ValueRule> pooling_values();
 std::span<const ValueRule> arranging_values();
 std::span<const ValueRule> selecting_values();
 std::span<const ValueRule> factory_values();

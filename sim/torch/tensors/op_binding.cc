@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sim/base/check.h"
+#include "sim/ops/number_range.h"
 #include "sim/ops/out_ops.h"
 #include "sim/ops/pointwise_ops.h"
 #include "sim/torch/tensors/call_scope.h"
@@ -73,6 +74,7 @@ std::string what_is_wrong_with_keywords(const lang::Interp& interp,
 
 void BoundOp::parse() {
   rule_ = ops::value_rule(name_);
+  written_ = ops::written_numbers(name_);
   for (const ops::OpDef* def : defs_) {
     Overload overload{def, parse_parameters(session_.interp, def->signature), false, SIZE_MAX};
     for (std::size_t i = 0; i < overload.parameters.size(); ++i) {
@@ -397,6 +399,11 @@ Value BoundOp::call(CallArgs& args, const Value& callable) {
       ops::ValueWork work(is_known ? rule_ : nullptr, name_.ends_with('_'), arguments, count);
       const bool was_on_device = std::exchange(is_on_device_, true);  // an error leaves it so
       ops::OpResult made = run(*overload.def, name_, arguments);
+      if (written_ != nullptr && is_known && !made.tensors.empty() &&
+          !(written_->on_device_only && lies_on_host(made))) {
+        for (std::size_t i = written_->first; i <= written_->last && i < count; ++i)
+          ops::check_number_fits(arguments.value(i), made.tensors.front().dtype());
+      }
       if (!was_on_device) is_on_device_ = !lies_on_host(made);
       const std::size_t from = overload.generator_at;
       const auto* number =

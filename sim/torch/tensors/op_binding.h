@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/ops/number_range.h"
 #include "sim/ops/registry.h"
 #include "sim/ops/values/rule.h"
 #include "sim/torch/tensors/op_index.h"
@@ -68,6 +69,7 @@ class BoundOp {
   std::vector<Overload> overloads_;  ///< of defs_, once parsed
   bool has_out_ = false;             ///< an overload names out= itself
   bool is_on_device_ = false;
+  const ops::WrittenNumbers* written_ = nullptr;
   const ops::ValueRule* rule_ = nullptr;  ///< of its numbers, once parsed
 };
 

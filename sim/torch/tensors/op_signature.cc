@@ -39,6 +39,8 @@ constexpr std::pair<std::string_view, ParameterType> kTypes[] = {
     {"operand", ParameterType::kOperand},
     {"number", ParameterType::kNumber},
     {"int", ParameterType::kInt},
+    {"place", ParameterType::kPlace},
+    {"place[]", ParameterType::kPlaces},
     {"float", ParameterType::kFloat},
     {"bool", ParameterType::kBool},
     {"str", ParameterType::kText},
@@ -163,6 +165,13 @@ bool to_unknown(Session& session, Argument& out) {
   return true;
 }
 
+/// Memory hangs on no place: one that is not known stands as zero.
+bool to_unknown_place(Session& session, Argument& out) {
+  session.unknown_number = true;
+  out = std::int64_t{0};
+  return true;
+}
+
 bool to_number(Session& session, const Value& value, Argument& out) {
   if (value.as<lang::Unknown>() != nullptr) return to_unknown(session, out);
   if (value.is_bool()) {
@@ -231,15 +240,28 @@ bool to_tensors(const Value& value, Argument& out) {
   return true;
 }
 
-bool to_ints(Session& session, const Value& value, Argument& out, Integers integers) {
+/// `are_places`: what is not known among them stands as zero.
+bool to_ints(Session& session, const Value& value, Argument& out, Integers integers,
+             bool are_places = false) {
   ops::Dims dims;
+  const auto stands_as_zero = [&](const Value& item) {
+    return are_places && lang::plain_of(item).as<lang::Unknown>() != nullptr;
+  };
+  if (stands_as_zero(value)) {
+    to_unknown_place(session, out);
+    out = ops::Dims{0};
+    return true;
+  }
   if (const std::optional<std::int64_t> number = whole_number(session, value, integers)) {
     dims.push_back(*number);
   } else {
     const std::vector<Value>* const items = items_of(value);
     if (items == nullptr) return false;
     for (const Value& item : *items) {
-      const std::optional<std::int64_t> each = whole_number(session, item, integers);
+      const bool is_unknown = stands_as_zero(item);
+      if (is_unknown) session.unknown_number = true;
+      const std::optional<std::int64_t> each =
+          is_unknown ? 0 : whole_number(session, item, integers);
       if (!each) return false;
       dims.push_back(*each);
     }
@@ -396,6 +418,9 @@ bool to_argument(Session& session, const Parameter& parameter, const Value& give
       if (!value.is_number()) return false;
       out = value.number();
       return true;
+    case ParameterType::kPlace:
+      if (value.as<lang::Unknown>() != nullptr) return to_unknown_place(session, out);
+      [[fallthrough]];
     case ParameterType::kInt:
       if (const auto* unknown = value.as<lang::Unknown>())
         unknown->refuse(session.interp, "a size or an index");
@@ -424,7 +449,8 @@ bool to_argument(Session& session, const Parameter& parameter, const Value& give
     case ParameterType::kTensorList:
       return to_tensors(value, out);
     case ParameterType::kInts:
-      return to_ints(session, value, out, integers);
+    case ParameterType::kPlaces:
+      return to_ints(session, value, out, integers, parameter.type == ParameterType::kPlaces);
     case ParameterType::kFloats:
       return to_floats(value, out);
     case ParameterType::kSizes:

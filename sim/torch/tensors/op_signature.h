@@ -17,6 +17,7 @@ enum class ParameterType : std::uint8_t {
   kOperand,  ///< a tensor or a number
   kNumber,
   kInt,
+  kPlace,  ///< an integer that says where, never how much
   kFloat,
   kBool,
   kText,
@@ -24,6 +25,7 @@ enum class ParameterType : std::uint8_t {
   kDevice,
   kMemoryFormat,
   kInts,
+  kPlaces,
   kFloats,
   kSizes,
   kParts,      ///< sizes that add up to a known one

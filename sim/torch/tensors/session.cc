@@ -372,10 +372,12 @@ void Session::end_program() {
 }
 
 void Session::raise_op_error(const ops::OpError& error) {
-  lang::ClassObject& type = dynamic_cast<const ops::IndexError*>(&error) != nullptr
-                                ? *interp.classes().index_error
-                                : *interp.classes().runtime_error;
-  interp.raise(type, error.what());
+  const lang::BuiltinClasses& classes = interp.classes();
+  if (dynamic_cast<const ops::IndexError*>(&error) != nullptr)
+    interp.raise(*classes.index_error, error.what());
+  if (dynamic_cast<const ops::ValueError*>(&error) != nullptr)
+    interp.raise(*classes.value_error, error.what());
+  interp.raise(*classes.runtime_error, error.what());
 }
 
 }  // namespace tidemark::torch

@@ -77,8 +77,8 @@ void take_over(Interp& interp, const Value& self, Value value) {
     interp.type_error("data expected to be a Tensor, not " + interp.type_name(value));
   const Tensor& tensor = tensor_of(interp, self);
   const Tensor& from = other->tensor;
-  if (tensor.dtype() != from.dtype() || !(tensor.device() == from.device()))
-    tensor->grad_accumulator = nullptr;
+  const bool is_other = tensor.dtype() != from.dtype() || !(tensor.device() == from.device());
+  if (is_other) tensor->grad_accumulator = nullptr;
   tensor->sizes = from->sizes;
   tensor->strides = from->strides;
   tensor->offset = from->offset;
@@ -87,6 +87,7 @@ void take_over(Interp& interp, const Value& self, Value value) {
   tensor->storage = from->storage;
   tensor->spread = from->spread;
   if (tensor->is_parameter) tensor->storage->set_role(ops::Role::kParameter);
+  if (is_other && tensor.is_leaf()) hand_on_hooks(self_of(interp, self));
 }
 /// A DTensor's part is a tensor of its own, which assigning .data does not reach.
 void set_data(Interp& interp, const Value& self, Value value) {

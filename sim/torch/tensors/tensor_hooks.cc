@@ -1,4 +1,5 @@
 #include <memory>
+#include <utility>
 
 #include "sim/ops/op.h"
 #include "sim/torch/tensors/grad_node.h"
@@ -52,6 +53,16 @@ Value register_accumulate_hook(Session& session, TensorObject& object, Value fun
 }
 
 }  // namespace
+
+void hand_on_hooks(TensorObject& leaf) {
+  const Ref<ops::Node> before = std::exchange(leaf.accumulator, nullptr);
+  if (!before || (before->pre_hooks.empty() && before->accumulate_hooks.empty())) return;
+  const bool requires_grad = std::exchange(leaf.tensor->requires_grad, true);
+  leaf.accumulator = ops::gradient_edge(leaf.session().c, leaf.tensor).node;
+  leaf.tensor->requires_grad = requires_grad;
+  leaf.accumulator->pre_hooks = before->pre_hooks;
+  leaf.accumulator->accumulate_hooks = before->accumulate_hooks;
+}
 
 void add_tensor_hooks(Session& session) {
   Session* s = &session;

@@ -46,6 +46,9 @@ void set_item(Session& session, const ops::Tensor& self, const lang::Value& key,
 
 /// Adds register_hook, register_post_accumulate_grad_hook and retain_grad to torch.Tensor.
 void add_tensor_hooks(Session& session);
+/// Hooks of a leaf are the tensor's own: an accumulator made anew, for another type or device, runs
+/// them as the one before it did. Source: torch's AutogradMeta.
+void hand_on_hooks(TensorObject& leaf);
 
 /// Adds torch.Tensor's own methods and properties (those that are no operators).
 void add_tensor_class(Session& session);

@@ -32,3 +32,10 @@ for given in (torch.tensor(0), torch.ones(2), torch.empty(0), torch.tensor(True)
         print("holds")
     except RuntimeError as error:
         print(error)
+rows = torch.arange(24, device=d).float().view(1, 4, 6)
+F = torch.nn.functional
+print(F.max_pool1d(rows, 2).tolist(), F.max_pool1d(-rows, 3, stride=2, padding=1, ceil_mode=True).tolist())
+best, places = F.max_pool2d(rows[None], (2, 3), stride=(2, 2), dilation=(1, 2), padding=(0, 1), return_indices=True)
+print(best.tolist(), places.tolist(), F.max_pool3d(rows.view(1, 2, 2, 6), 2).tolist())
+print(F.avg_pool1d(rows, 3, 2, padding=1, ceil_mode=True).tolist(), F.avg_pool2d(rows, 2, padding=1, count_include_pad=False).tolist())
+print(F.avg_pool2d(rows, (2, 4), divisor_override=4).tolist(), torch.nn.MaxPool1d(4, 4)(torch.ones(2, 16, device=d)).bool().all().item())

@@ -1,5 +1,6 @@
 import os
 import shutil
+from datetime import datetime, timezone
 from fsspec.spec import AbstractFileSystem
 from fsspec.utils import stringify_path
 
@@ -57,3 +58,26 @@ class LocalFileSystem(AbstractFileSystem):
             shutil.rmtree(path)
         else:
             os.remove(path)
+
+    def size(self, path):
+        return os.path.getsize(self._strip_protocol(path))
+
+    def modified(self, path):
+        return datetime.fromtimestamp(os.path.getmtime(self._strip_protocol(path)), tz=timezone.utc)
+
+    def touch(self, path, truncate=True, **kwargs):
+        open(self._strip_protocol(path), "wb" if truncate else "ab").close()
+
+    def cat_file(self, path, start=None, end=None, **kwargs):
+        with self.open(path) as file:
+            return file.read()[start:end]
+
+    def cp_file(self, path1, path2, **kwargs):
+        shutil.copyfile(self._strip_protocol(path1), self._strip_protocol(path2))
+
+    copy = cp = cp_file
+
+    def mv(self, path1, path2, **kwargs):
+        shutil.move(self._strip_protocol(path1), self._strip_protocol(path2))
+
+    move = rename = mv

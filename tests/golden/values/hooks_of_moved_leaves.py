@@ -1,0 +1,21 @@
+# Hooks of a leaf stay with it when its memory becomes another's, of another type or device.
+import torch
+w = torch.nn.Parameter(torch.randn(4, 4))
+w.register_hook(lambda g: print("hook", g.dtype) or g * 2)
+w.data = w.data.to("cuda")
+(w * 2).sum().backward()
+print(1)
+v = torch.nn.Parameter(torch.randn(4, 4))
+v.register_hook(lambda g: print("v", g.dtype) or g * 2)
+v.register_post_accumulate_grad_hook(lambda p: print("post", p.grad.dtype))
+v.data = v.data.double()
+(v * 2).sum().backward()
+(v * 2).sum().backward()
+m = torch.nn.Linear(3, 3)
+m.weight.register_hook(lambda g: print("m", g.dtype))
+m.double().to("cuda")
+m(torch.randn(2, 3, device="cuda", dtype=torch.float64)).sum().backward()
+acc = v.view_as(v).grad_fn.next_functions[0][0]
+print(acc.variable is v)
+v.data = v.data.float()
+(v * 2).sum().backward()

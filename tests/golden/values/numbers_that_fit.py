@@ -1,0 +1,42 @@
+# Numbers that a type does not hold cannot be written into it; sizes of losses that differ are ValueErrors.
+import torch
+def t(f):
+    try: print("ok", f())
+    except Exception as e: print(type(e).__name__, str(e).splitlines()[0])
+d="cuda"
+t(lambda: torch.full((2,), 1e10, dtype=torch.half, device=d).shape)
+x=torch.zeros(4,4,dtype=torch.half,device=d); m=torch.ones(4,4,dtype=torch.bool,device=d)
+mn=torch.finfo(torch.float32).min
+t(lambda: x.masked_fill(m, mn).shape)
+t(lambda: x.masked_fill_(m, mn).shape)
+t(lambda: x.masked_fill(m, -float("inf")).shape)
+t(lambda: x.fill_(mn).shape)
+t(lambda: (x+mn).shape)
+t(lambda: (x*1e30).shape)
+t(lambda: x.to(torch.bfloat16).masked_fill(m, mn).shape)
+t(lambda: torch.nn.functional.pad(x,(1,1),value=mn).shape)
+t(lambda: torch.zeros(3,dtype=torch.int8,device=d).fill_(-129).shape)
+t(lambda: torch.zeros(3,dtype=torch.uint8,device=d).fill_(-1).shape)
+t(lambda: torch.zeros(3,dtype=torch.int32,device=d).fill_(2**40).shape)
+t(lambda: torch.zeros(3,dtype=torch.int32,device=d).masked_fill(torch.ones(3,dtype=torch.bool,device=d), 2**40).shape)
+t(lambda: torch.zeros(3,dtype=torch.bool,device=d).fill_(5).shape)
+t(lambda: torch.tensor([70000.], dtype=torch.half, device=d).shape)
+t(lambda: torch.tensor(1e30, dtype=torch.half).shape)
+t(lambda: torch.full((2,), 2**40, dtype=torch.int32, device=d).shape)
+t(lambda: torch.eq(x, 1e30).shape)
+t(lambda: (x > 1e30).shape)
+t(lambda: x.scatter(0, torch.zeros(1,4,dtype=torch.long,device=d), mn).shape)
+t(lambda: x.masked_fill(m, 65504.0).shape)
+t(lambda: x.masked_fill(m, 65519.0).shape)
+t(lambda: x.masked_fill(m, 65520.0).shape)
+t(lambda: torch.full_like(x, mn).shape)
+t(lambda: x.new_full((2,), mn).shape)
+t(lambda: torch.zeros(2,device=d).fill_(1e300).shape)
+t(lambda: x.float().masked_fill(m, 1e300).shape)
+t(lambda: torch.nn.functional.binary_cross_entropy_with_logits(torch.randn(4,3,device=d), torch.zeros(3,device=d)))
+t(lambda: torch.nn.functional.binary_cross_entropy(torch.rand(4,3,device=d), torch.zeros(3,device=d)))
+t(lambda: torch.roll(torch.arange(4, device=d), 1).tolist())
+try:
+    torch.nn.functional.cross_entropy(torch.randn(4, 3, device=d), torch.zeros(3, dtype=torch.long, device=d))
+except ValueError:
+    print("a ValueError")
