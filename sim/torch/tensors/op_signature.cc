@@ -39,8 +39,6 @@ constexpr std::pair<std::string_view, ParameterType> kTypes[] = {
     {"operand", ParameterType::kOperand},
     {"number", ParameterType::kNumber},
     {"int", ParameterType::kInt},
-    {"place", ParameterType::kPlace},
-    {"place[]", ParameterType::kPlaces},
     {"float", ParameterType::kFloat},
     {"bool", ParameterType::kBool},
     {"str", ParameterType::kText},
@@ -51,7 +49,9 @@ constexpr std::pair<std::string_view, ParameterType> kTypes[] = {
     {"sizes[]", ParameterType::kSizes},
     {"parts[]", ParameterType::kParts},
     {"generator", ParameterType::kGenerator},
-    {"any", ParameterType::kAny}};
+    {"any", ParameterType::kAny},
+    {"place", ParameterType::kPlace},
+    {"place[]", ParameterType::kPlaces}};
 
 std::string_view trimmed(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
