@@ -201,7 +201,7 @@ void Emitter::flush() {
 std::uint32_t Emitter::add_op(std::string_view name, std::uint32_t module_label,
                               const std::vector<const ops::Tensor*>& inputs, ops::Node* node) {
   const bool is_real = pretender_ == nullptr;
-  if (is_real && watch_ != nullptr) watch_->begins(name, inputs);
+  if (is_real && watch_ != nullptr && unseen_ == 0) watch_->begins(name, inputs);
   if (is_real && kept_state_.is_watching()) kept_state_.begins(name, op_, module_label, inputs);
   graph::OpVertex vertex;
   vertex.name = name;

@@ -92,6 +92,8 @@ class Emitter final : public ops::Memory,
   /// Who looks on while operators run; null: nobody. Source of what it may do: OperatorWatch.
   void watch(OperatorWatch* watch) { watch_ = watch; }
   [[nodiscard]] OperatorWatch* watched_by() const { return watch_; }
+  /// How many operators are under way that a watch sees as one: none inside them is seen.
+  [[nodiscard]] std::uint32_t& unseen() { return unseen_; }
   /// From here on everything is pretended; null: no longer.
   void pretend(Pretender* pretender) { pretender_ = pretender; }
   [[nodiscard]] Pretender* pretended_by() const { return pretender_; }
@@ -112,7 +114,7 @@ class Emitter final : public ops::Memory,
   void take_shape(const ops::KernelShape& shape) override;
 
   // ---- ops::DispatchMode
-  [[nodiscard]] bool is_dispatching() const override { return watch_ != nullptr; }
+  [[nodiscard]] bool is_dispatching() const override { return watch_ != nullptr && unseen_ == 0; }
 
   // ---- the loop
   /// From here on the phase is `name`.
@@ -241,6 +243,7 @@ class Emitter final : public ops::Memory,
   KeptState kept_state_;
   KernelDetails* details_ = nullptr;  ///< null: nobody asks
   OperatorWatch* watch_ = nullptr;
+  std::uint32_t unseen_ = 0;
   Pretender* pretender_ = nullptr;
   const ops::Backends* backends_ = nullptr;
   std::unordered_map<ops::RequestNumber, int> more_owners_;  ///< beside the first

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,24 @@ class OperatorWatch {
   virtual void saves(ops::RequestNumber request) = 0;
   virtual void made(ops::RequestNumber request, Bytes bytes) = 0;
   virtual void released(ops::RequestNumber request) = 0;
+};
+
+/// While one lives, operators belong to the one that a watch saw last. PyTorch's dispatch modes see
+/// an operator on DTensors, not those on parts that it is made of.
+class Unseen {
+ public:
+  explicit Unseen(std::uint32_t& count, bool is_meant = true) : count_(count), is_meant_(is_meant) {
+    if (is_meant_) ++count_;
+  }
+  ~Unseen() {
+    if (is_meant_) --count_;
+  }
+  Unseen(const Unseen&) = delete;
+  Unseen& operator=(const Unseen&) = delete;
+
+ private:
+  std::uint32_t& count_;
+  bool is_meant_;
 };
 
 }  // namespace tidemark::torch

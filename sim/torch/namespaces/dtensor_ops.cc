@@ -177,14 +177,18 @@ void save_next(ops::Op& op, const Value& kept) {
 /// One differentiable operator on DTensors. `kept`: operands that are kept, before it runs.
 /// forward() -> (result or tuple of results, what else is kept, the node's name, None: no gradient
 /// passes); gradients(kept, needs, *incoming) -> gradients; fit(gradients) brings them to the
-/// shapes of the inputs.
+/// shapes of the inputs. `is_kernel`: dispatch modes are told of the kernel that it runs, by that
+/// one's own name; otherwise of this one alone.
 Value spread_op(Session& session, Arguments& a) {
   Interp& interp = session.interp;
   const std::string_view name = interp.text(interp.intern(a.text(0)));
   const ops::TensorList inputs = tensors_or_none(interp, a[1]);
   const Value gradients = a[4];
   const Value fit = a[5];
+  const bool is_kernel = a.boolean(6);
+  std::optional<Unseen> unseen(std::in_place, session.emitter.unseen(), is_kernel);
   ops::Op op(session.c, name, name, inputs);
+  unseen.emplace(session.emitter.unseen(), !is_kernel);
   if (op.records()) {
     for (const Value& kept : interp.unpack(a[2])) save_next(op, kept);
   }
@@ -194,6 +198,7 @@ Value spread_op(Session& session, Arguments& a) {
     const WithoutPackHooks hidden(session.c.thread());
     made = interp.unpack(interp.call(a[3], {}));
   }
+  unseen.reset();
   if (made.size() != 3) interp.type_error("a result, what it keeps and a name are wanted");
   Value result = made[0];
   if (!op.records() || made[2].is_none()) return result;
@@ -233,8 +238,23 @@ void add_dtensor_ops(Session& session, lang::Module& module) {
       [s, kernel](Interp&, Arguments& a) { return take_kernel(*s, kernel, a); });
   add("run_kernel(kernel, incoming, saved)",
       [s](Interp&, Arguments& a) { return run_kernel(*s, a); });
-  add("spread_op(name, inputs, kept, forward, gradients, fit)",
+  add("spread_op(name, inputs, kept, forward, gradients, fit, is_kernel)",
       [s](Interp&, Arguments& a) { return spread_op(*s, a); });
+  add("unseen(function)", [s](Interp& in, Arguments& a) {
+    const Unseen unseen(s->emitter.unseen());
+    return in.call(a[0], {});
+  });
+  add("one_operator(name, input, function)", [s](Interp& in, Arguments& a) {
+    const Tensor& input = a.object<TensorObject>(1, "Tensor").tensor;
+    OperatorWatch* watch = s->emitter.watched_by();
+    if (watch != nullptr && s->emitter.unseen() == 0) watch->begins(a.text(0), {&input});
+    const Unseen unseen(s->emitter.unseen());
+    return in.call(a[2], {});
+  });
+  add("is_answered()", [s](Interp&, Arguments&) {
+    const OperatorWatch* watch = s->emitter.watched_by();
+    return Value::boolean(watch != nullptr && watch->is_answering());
+  });
 }
 
 }  // namespace tidemark::torch

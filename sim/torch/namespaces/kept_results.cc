@@ -1,6 +1,8 @@
-#include <map>
+#include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "sim/torch/namespaces/torch_c.h"
 #include "sim/torch/tensors/tensor_object.h"
@@ -23,9 +25,13 @@ class KeptResults final : public lang::HostObject, public OperatorWatch {
       : HostObject(session.interp.heap(), std::move(type), kKeptResultsKind),
         session_(session),
         decide_(std::move(decide)) {}
+  /// As a dict of lists of tuples: by operator in the order of first use, the last of a list first.
   ~KeptResults() override {
     for (auto& [op, calls] : calls_) {
-      for (const Memory& call : calls) let_go(call);
+      for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
+        std::reverse(call->begin(), call->end());
+        let_go(*call);
+      }
     }
   }
   static bool is(const lang::Object& o) { return o.host_kind() == kKeptResultsKind; }
@@ -66,7 +72,7 @@ class KeptResults final : public lang::HostObject, public OperatorWatch {
       is_keeping_ = true;
       return;
     }
-    if (calls_[op_].empty())
+    if (calls_of(op_).empty())
       interp.runtime_error(op_ + " encountered during backward, but not found in storage");
     is_answering_ = true;
   }
@@ -102,10 +108,16 @@ class KeptResults final : public lang::HostObject, public OperatorWatch {
   };
   using Memory = std::vector<Block>;
 
+  std::vector<Memory>& calls_of(const std::string& op) {
+    for (auto& [name, calls] : calls_) {
+      if (name == op) return calls;
+    }
+    return calls_.emplace_back(op, std::vector<Memory>()).second;
+  }
   /// What was kept of the operator's next call. One that ends before it asks for memory, since
   /// nothing behind what it saves is wanted, leaves it where it is.
   void take() {
-    std::vector<Memory>& calls = calls_[op_];
+    std::vector<Memory>& calls = calls_of(op_);
     under_way_ = std::move(calls.front());
     calls.erase(calls.begin());
     has_taken_ = true;
@@ -120,7 +132,7 @@ class KeptResults final : public lang::HostObject, public OperatorWatch {
     Memory left = std::exchange(under_way_, {});
     if (is_keeping_) {
       for (Block& block : left) hold(block);
-      calls_[op_].push_back(std::move(left));
+      calls_of(op_).push_back(std::move(left));
     } else {
       let_go(left);
     }
@@ -133,7 +145,7 @@ class KeptResults final : public lang::HostObject, public OperatorWatch {
   Session& session_;
   Value decide_;
   OperatorWatch* outer_ = nullptr;
-  std::map<std::string, std::vector<Memory>> calls_;
+  std::vector<std::pair<std::string, std::vector<Memory>>> calls_;
   std::string op_;
   Memory under_way_;
   bool is_again_ = false;

@@ -16,6 +16,10 @@ class OpOverloadPacket:
     def __call__(self, *args, **kwargs):
         return getattr(torch, self.__name__)(*args, **kwargs)
 
+    def __str__(self):
+        name = self.__name__
+        return f"{name if '.' in name else 'aten.' + name}.default"
+
     def __copy__(self):
         return self
 
