@@ -268,15 +268,7 @@ Value gradients_of(Session& session, Arguments& a) {
       const auto* start = each.as<TensorObject>();
       given.push_back(start != nullptr ? start->tensor : Tensor());
     }
-    const std::vector<Value> roots = interp.unpack(a[0]);
-    BackwardStart start;
-    if (std::all_of(roots.begin(), roots.end(),
-                    [](const Value& root) { return root.as<TensorObject>() != nullptr; })) {
-      start = backward_start(c, tensors_in(interp, a[0]), given);
-    } else {
-      start.gradients = given;
-      for (const Value& root : roots) start.roots.push_back(edge_of(session, root));
-    }
+    BackwardStart start = start_at(session, interp.unpack(a[0]), given);
     BackwardOptions options;
     options.retain_graph = a.boolean(3);
     options.create_graph = a.boolean(4);

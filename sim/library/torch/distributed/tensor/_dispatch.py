@@ -1,6 +1,7 @@
 import torch
 import torch._C as _C
 from torch.distributed.tensor._autocast import is_listed, under_autocast
+from torch.distributed.tensor._implicit import replicated
 from torch.distributed.tensor._leaf import begin_context, formula, found, kernel, on_parts, specs_of, spread
 from torch.distributed.tensor._ops._along_ops import as_complex, as_real, as_type_of, cumulative, deviation, gather
 from torch.distributed.tensor._ops._along_ops import interleaved, largest_along, largest_at, log_sum_exp, new_like
@@ -26,6 +27,7 @@ from torch.distributed.tensor.placement_types import Replicate
 
 def dispatch(name, op, args, kwargs):
     _C.note_fake_tensors()
+    args, kwargs = replicated(name, args, kwargs)
     if is_listed(name) and torch.is_autocast_enabled("cuda"):
         return under_autocast(name, lambda args, kwargs: _dispatched(name, op, args, kwargs), args, kwargs)
     rule = _RULES.get(name)
