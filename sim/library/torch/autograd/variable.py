@@ -18,7 +18,9 @@ class ImperativeEngine:
             if not tensor.requires_grad:
                 raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
             if start is None:
-                raise RuntimeError(f"element {i} of gradients tuple is None, but the corresponding Tensor requires grad")
+                raise RuntimeError(
+                    f"element {i} of gradients tuple is None, but the corresponding Tensor requires grad"
+                )
         edges = [_C.gradient_edge(tensor) for tensor in tensors]
         if accumulate_grad or not inputs:
             _C.backward(edges, starts, bool(keep_graph), inputs, bool(create_graph))
