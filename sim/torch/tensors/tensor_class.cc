@@ -322,6 +322,9 @@ Value to_method(Session& session, lang::CallArgs& args) {
   const bool is_input = !self.is_cuda() && options.device && options.device->is_cuda() &&
                         !self->is_parameter && session.c.module_label == 0;
   if (is_input && !session.moves_module) session.emitter.begin("inputs");
+  const bool is_read = options.copy || (options.dtype && *options.dtype != self.dtype()) ||
+                       (options.device && !(*options.device == self.device()));
+  if (is_read) session.wait_for(self);
   return session.guarded([&] {
     Tensor out = ops::to(session.c, self, options);
     if (!self.is_cuda() && out.is_cuda() && !self->is_parameter)
@@ -349,6 +352,7 @@ void add_casts(Session& session) {
             cast.name, [&session, type = cast.type](Interp&, lang::CallArgs& args) {
               return session.guarded([&] {
                 const Tensor& self = receiver(session.interp, args);
+                if (self.dtype() != type) session.wait_for(self);
                 return carried(session, self, ops::to(session.c, self, type));
               });
             }));

@@ -13,6 +13,11 @@ def _group_of(group):
             if list(made._ranks) == own[0]:
                 return made
         raise RuntimeError(f"Could not resolve the process group of the ranks {ranks}")
+    if isinstance(group, str):
+        for made in c10d._world_groups:
+            if made.group_name == group:
+                return made
+        raise RuntimeError(f'Could not resolve the process group registered under the name "{group}"')
     if isinstance(group, tuple):
         return group[0].get_group(group[1])
     return group.get_group() if hasattr(group, "get_group") else c10d._group(group)
@@ -288,3 +293,23 @@ def all_gather_inplace(tensor_list, tensor, group=None, async_op=False, tag=""):
 
 class AsyncCollectiveTensor:
     """a tensor that is waited for when it is first used: here when it is made"""
+
+
+# ---- the operators themselves, torch.ops._c10d_functional, which are told how large the group is
+
+_OPERATORS = {
+    "wait_tensor": wait_tensor,
+    "all_reduce": all_reduce,
+    "broadcast": broadcast,
+    "all_gather_into_tensor": lambda input, group_size, group_name: _gathered_with_backward(
+        input, _group_of(group_name)
+    ),
+    "reduce_scatter_tensor": lambda input, reduce_op, group_size, group_name: _scattered_with_backward(
+        input, reduce_op, _group_of(group_name), False
+    ),
+    "all_to_all_single": all_to_all_single,
+}
+
+
+def _operator(name):
+    return _OPERATORS.get(name)

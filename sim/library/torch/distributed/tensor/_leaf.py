@@ -229,4 +229,5 @@ def sum_of_gradients(stored, incoming, in_place):
         made = torch.empty(spec.shape, dtype=local.dtype, device=local.device)
         made.copy_(redistribute_local_tensor(local, spec, whole))
         return spread(made, spec, whole)
-    return spread(torch.empty_like(local), spec)
+    # As the parameter lies, which is contiguous.
+    return spread(torch.empty_like(local, memory_format=torch.contiguous_format), spec)

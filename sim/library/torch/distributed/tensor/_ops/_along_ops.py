@@ -394,7 +394,7 @@ def as_real(op, args, kwargs):
 
 def as_type_of(op, args, kwargs):
     """what `type_as` means"""
-    return args[0].to(args[1].dtype)
+    return args[0].type_as(args[1]) if _C.spec_of(args[0]) is not None else args[0].to(args[1].dtype)
 
 
 def select_along(op, args, kwargs):
