@@ -108,6 +108,7 @@ struct ReleaseRules {
   bool has_fused_adagrad = false;
   bool collectives_record_streams = false;
   bool all_gather_through_flat = true;
+  bool pairs_have_communicators = false;
   bool has_adafactor = true;
   bool has_buffer = true;
   bool graph_collects = false;

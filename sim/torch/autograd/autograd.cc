@@ -568,9 +568,8 @@ BackwardStart backward_start(Context& c, const TensorList& tensors, const Tensor
   return start;
 }
 
-void backward(Context& c, const graph::OpGraph& graph, const TensorList& tensors,
-              const TensorList& gradients, BackwardOptions options, const TensorList& inputs) {
-  BackwardStart start = backward_start(c, tensors, gradients);
+void backward(Context& c, const graph::OpGraph& graph, BackwardStart start, BackwardOptions options,
+              const TensorList& inputs) {
   for (const Tensor& input : inputs) {
     if (!input.is_leaf()) {
       throw ops::NotModelled("backward(inputs=...) with a tensor that is no leaf is not modelled");

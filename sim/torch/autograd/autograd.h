@@ -79,12 +79,10 @@ struct BackwardStart {
 BackwardStart backward_start(ops::Context& c, const ops::TensorList& tensors,
                              const ops::TensorList& gradients);
 
-/// tensor.backward(gradient): the starting gradient is made first (ones, for a scalar) and dropped
-/// last. `options` has no inputs yet. `inputs`: the only leaves whose .grad is wanted, if there are
-/// any. Errors: OpError with PyTorch's words for a tensor without history or with more than one
-/// element; NotModelled for an input that is no leaf.
-void backward(ops::Context& c, const graph::OpGraph& graph, const ops::TensorList& tensors,
-              const ops::TensorList& gradients, BackwardOptions options,
-              const ops::TensorList& inputs = {});
+/// tensor.backward(gradient) from its start, whose gradients are dropped last. `options` has no
+/// inputs yet. `inputs`: the only leaves whose .grad is wanted, if there are any. Errors:
+/// NotModelled for an input that is no leaf.
+void backward(ops::Context& c, const graph::OpGraph& graph, BackwardStart start,
+              BackwardOptions options, const ops::TensorList& inputs = {});
 
 }  // namespace tidemark::torch

@@ -136,7 +136,7 @@ LabelId Emitter::label() {
 ops::RequestNumber Emitter::allocate(Bytes bytes, ops::Device device, std::uint16_t stream) {
   if (pretender_ != nullptr) return pretender_->allocate(bytes, device);
   if (watch_ != nullptr) {
-    if (parts_ > 0 && watch_->is_answering()) return ops::kNoMemory;  // the results get theirs
+    if (unseen_ > 0 && watch_->is_answering()) return ops::kNoMemory;  // the results get theirs
     if (const std::optional<ops::RequestNumber> kept = watch_->answer(bytes)) return *kept;
   }
   const auto id = static_cast<ops::RequestNumber>(device_of_.size());
@@ -212,7 +212,7 @@ void Emitter::flush() {
 std::uint32_t Emitter::add_op(std::string_view name, std::uint32_t module_label,
                               const std::vector<const ops::Tensor*>& inputs, ops::Node* node) {
   const bool is_real = pretender_ == nullptr;
-  if (is_real && watch_ != nullptr && parts_ == 0) watch_->begins(name, inputs);
+  if (is_real && watch_ != nullptr && unseen_ == 0) watch_->begins(name, inputs);
   if (is_real && kept_state_.is_watching()) kept_state_.begins(name, op_, module_label, inputs);
   graph::OpVertex vertex;
   vertex.name = name;

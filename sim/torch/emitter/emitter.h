@@ -92,18 +92,8 @@ class Emitter final : public ops::Memory,
   /// Who looks on while operators run; null: nobody. Source of what it may do: OperatorWatch.
   void watch(OperatorWatch* watch) { watch_ = watch; }
   [[nodiscard]] OperatorWatch* watched_by() const { return watch_; }
-  /// An operator that is made of others, which are its parts to whoever looks on, until it is left.
-  /// Returns whether what was kept of it takes the place of its run.
-  bool enter_operator(std::string_view name, const std::vector<const ops::Tensor*>& inputs) {
-    if (watch_ != nullptr && parts_ == 0) watch_->begins(name, inputs);
-    return enter_parts();
-  }
-  /// The same of the operator under way.
-  bool enter_parts() {
-    ++parts_;
-    return watch_ != nullptr && watch_->is_answering();
-  }
-  void leave_operator() { --parts_; }
+  /// How many operators are under way that a watch sees as one: none inside them is seen.
+  [[nodiscard]] std::uint32_t& unseen() { return unseen_; }
   /// Gives a result of such an operator the memory that was kept of it, if that stands for its run.
   void give_kept(const ops::Tensor& result);
   /// From here on everything is pretended; null: no longer.
@@ -126,7 +116,7 @@ class Emitter final : public ops::Memory,
   void take_shape(const ops::KernelShape& shape) override;
 
   // ---- ops::DispatchMode
-  [[nodiscard]] bool is_dispatching() const override { return watch_ != nullptr; }
+  [[nodiscard]] bool is_dispatching() const override { return watch_ != nullptr && unseen_ == 0; }
 
   // ---- the loop
   /// From here on the phase is `name`.
@@ -255,7 +245,7 @@ class Emitter final : public ops::Memory,
   KeptState kept_state_;
   KernelDetails* details_ = nullptr;  ///< null: nobody asks
   OperatorWatch* watch_ = nullptr;
-  int parts_ = 0;  ///< how many operators are under way whose parts nobody is told of
+  std::uint32_t unseen_ = 0;
   Pretender* pretender_ = nullptr;
   const ops::Backends* backends_ = nullptr;
   std::unordered_map<ops::RequestNumber, int> more_owners_;  ///< beside the first

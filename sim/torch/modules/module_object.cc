@@ -390,11 +390,16 @@ std::vector<Value> hooks_in(const Value& table) {
 Value ModuleObject::call_with_hooks(Interp& interp, lang::CallArgs& args) {
   const Value self = Ref<ModuleObject>(this);
   HookedCall given(interp, args);
+  // Two locals of PyTorch's function: what the last hook of either kind gave stays until the end,
+  // though another hook gave other arguments.
+  Value by_position;
+  Value by_keywords;
   for (const Value& entry : hooks_in(pre_hooks)) {
     const auto [hook, with_keywords] = hook_of(entry);
     std::vector<Value> arguments{self, given.positional()};
     if (with_keywords) arguments.push_back(given.keywords());
     Value changed = interp.call(hook, std::move(arguments));
+    (with_keywords ? by_keywords : by_position) = changed;
     if (changed.is_none()) continue;
     if (with_keywords) {
       const std::vector<Value> both = interp.unpack(changed);

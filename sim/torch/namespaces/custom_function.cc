@@ -5,6 +5,7 @@
 #include "sim/ops/op.h"
 #include "sim/ops/recorded_gradients.h"
 #include "sim/ops/saved_version.h"
+#include "sim/ops/shape_ops.h"
 #include "sim/ops/tracer.h"
 #include "sim/torch/autograd/autograd.h"
 #include "sim/torch/namespaces/torch_c.h"
@@ -130,6 +131,27 @@ ops::TensorList tensors_of(Interp& interp, const Value& ctx, std::string_view at
   return tensors;
 }
 
+/// Results of a function that makes no node: an input that is given back as it is becomes a view of
+/// itself, one that requires gradients is detached. Source: torch's _process_backward_mode_ad.
+Value without_node(Session& session, const Value& out, const ops::TensorList& inputs,
+                   const ops::TensorList& dirty) {
+  const auto own = [&](const Value& value) {
+    const auto* made = value.as<TensorObject>();
+    if (made == nullptr) return value;
+    const Tensor& tensor = made->tensor;
+    const auto is_it = [&tensor](const Tensor& other) { return other == tensor; };
+    if (std::none_of(inputs.begin(), inputs.end(), is_it) ||
+        std::any_of(dirty.begin(), dirty.end(), is_it))
+      return value;
+    if (tensor.requires_grad()) return session.wrap(ops::detach(session.c, tensor));
+    return session.wrap(ops::as_view(tensor, ops::Context::shallow_copy(tensor)));
+  };
+  if (out.as<lang::Tuple>() == nullptr) return own(out);
+  std::vector<Value> results = session.interp.unpack(out);
+  for (Value& result : results) result = own(result);
+  return session.interp.tuple(std::move(results));
+}
+
 /// Tells code that is being compiled of a function of the program's own while it lives.
 class OwnFunction {
  public:
@@ -191,9 +213,9 @@ Value apply_function(const std::shared_ptr<Custom>& custom, Arguments& a) {
   for (const Value& value : results) {
     if (const auto* tensor = value.as<TensorObject>()) outputs.push_back(tensor->tensor);
   }
-  if (!op.records()) return out;
-
   const ops::TensorList dirty = tensors_of(interp, ctx, "_dirty");
+  if (!op.records()) return without_node(session, out, inputs, dirty);
+
   ops::TensorList constant = tensors_of(interp, ctx, "_non_differentiable");
   if (!dirty.empty() && (dirty.size() != 1 || outputs.size() != 1 || !(outputs[0] == dirty[0]))) {
     interp.refuse("ctx.mark_dirty of other than the one result is not modelled",
@@ -246,15 +268,7 @@ Value gradients_of(Session& session, Arguments& a) {
       const auto* start = each.as<TensorObject>();
       given.push_back(start != nullptr ? start->tensor : Tensor());
     }
-    const std::vector<Value> roots = interp.unpack(a[0]);
-    BackwardStart start;
-    if (std::all_of(roots.begin(), roots.end(),
-                    [](const Value& root) { return root.as<TensorObject>() != nullptr; })) {
-      start = backward_start(c, tensors_in(interp, a[0]), given);
-    } else {
-      start.gradients = given;
-      for (const Value& root : roots) start.roots.push_back(edge_of(session, root));
-    }
+    BackwardStart start = start_at(session, interp.unpack(a[0]), given);
     BackwardOptions options;
     options.retain_graph = a.boolean(3);
     options.create_graph = a.boolean(4);

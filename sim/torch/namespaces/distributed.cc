@@ -166,21 +166,6 @@ void add_gradients(Session& session, lang::Module& module) {
           return s->tuple_of({made[0], made[1], made[2]});
         });
       });
-  // An operator made of others, until it is left. True: what was kept of it stands for its run.
-  add("enter_operator(name, *tensors)", [s](Interp& in, Arguments& a) {
-    std::vector<const Tensor*> inputs;
-    for (const Value& given : in.unpack(a[1])) {
-      if (const auto* object = given.as<TensorObject>()) inputs.push_back(&object->tensor);
-    }
-    return Value::boolean(s->emitter.enter_operator(in.text(in.intern(a.text(0))), inputs));
-  });
-  add("leave_operator(*results)", [s](Interp& in, Arguments& a) {
-    for (const Value& result : in.unpack(a[0])) {
-      if (const auto* object = result.as<TensorObject>()) s->emitter.give_kept(object->tensor);
-    }
-    s->emitter.leave_operator();
-    return Value::none();
-  });
   add("wait_for(tensor)", [s](Interp&, Arguments& a) {
     const Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
     s->wait_for(tensor);

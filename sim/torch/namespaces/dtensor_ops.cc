@@ -147,17 +147,14 @@ class WithoutPackHooks {
   std::vector<ops::PackHook> kept_;
 };
 
-/// Who looks on while operators run is told of an operator on DTensors, not of those on parts.
-class OperatorParts {
- public:
-  explicit OperatorParts(Emitter& emitter) : emitter_(emitter) { emitter.enter_parts(); }
-  ~OperatorParts() { emitter_.leave_operator(); }
-  OperatorParts(const OperatorParts&) = delete;
-  OperatorParts& operator=(const OperatorParts&) = delete;
-
- private:
-  Emitter& emitter_;
-};
+/// Results of an operator that a watch sees as one get the memory that was kept of it.
+void give_kept(Session& session, const Value& results) {
+  if (results.is_none()) return;
+  const bool is_one = results.as<TensorObject>() != nullptr;
+  const ops::TensorList tensors = is_one ? ops::TensorList{tensor_or_none(results)}
+                                         : tensors_or_none(session.interp, results);
+  for (const Tensor& tensor : tensors) session.emitter.give_kept(tensor);
+}
 
 /// What the function makes of the gradients that arrive at a node of DTensors.
 void run_gradients(Session& session, const Value& gradients, const Value& fit, ops::Backward& b) {
@@ -189,14 +186,21 @@ void save_next(ops::Op& op, const Value& kept) {
 /// One differentiable operator on DTensors. `kept`: operands that are kept, before it runs.
 /// forward() -> (result or tuple of results, what else is kept, the node's name, None: no gradient
 /// passes); gradients(kept, needs, *incoming) -> gradients; fit(gradients) brings them to the
-/// shapes of the inputs.
+/// shapes of the inputs. `is_kernel`: dispatch modes are told of the kernel that it runs, by that
+/// one's own name; otherwise of this one alone.
 Value spread_op(Session& session, Arguments& a) {
   Interp& interp = session.interp;
   const std::string_view name = interp.text(interp.intern(a.text(0)));
   const ops::TensorList inputs = tensors_or_none(interp, a[1]);
   const Value gradients = a[4];
   const Value fit = a[5];
+  const bool is_kernel = a.boolean(6);
+  // What lies between the last operator and the kernel is neither's.
+  OperatorWatch* const watch = session.emitter.watched_by();
+  if (watch != nullptr && is_kernel && session.emitter.unseen() == 0) watch->ends();
+  std::optional<Unseen> unseen(std::in_place, session.emitter.unseen(), is_kernel);
   ops::Op op(session.c, name, name, inputs);
+  unseen.emplace(session.emitter.unseen(), !is_kernel);
   if (op.records()) {
     for (const Value& kept : interp.unpack(a[2])) save_next(op, kept);
   }
@@ -204,15 +208,11 @@ Value spread_op(Session& session, Arguments& a) {
   {
     const ops::GradMode off(session.c, false);
     const WithoutPackHooks hidden(session.c.thread());
-    const OperatorParts parts(session.emitter);
     made = interp.unpack(interp.call(a[3], {}));
-    for (std::size_t i = 0; i < made.size() && i < 2; ++i) {
-      const bool is_one = made[i].as<TensorObject>() != nullptr;
-      const ops::TensorList results =
-          is_one ? ops::TensorList{tensor_or_none(made[i])} : tensors_or_none(interp, made[i]);
-      for (const Tensor& result : results) session.emitter.give_kept(result);
-    }
+    for (std::size_t i = 0; !is_kernel && i < made.size() && i < 2; ++i)
+      give_kept(session, made[i]);
   }
+  unseen.reset();
   if (made.size() != 3) interp.type_error("a result, what it keeps and a name are wanted");
   Value result = made[0];
   if (!op.records() || made[2].is_none()) return result;
@@ -252,8 +252,25 @@ void add_dtensor_ops(Session& session, lang::Module& module) {
       [s, kernel](Interp&, Arguments& a) { return take_kernel(*s, kernel, a); });
   add("run_kernel(kernel, incoming, saved)",
       [s](Interp&, Arguments& a) { return run_kernel(*s, a); });
-  add("spread_op(name, inputs, kept, forward, gradients, fit)",
+  add("spread_op(name, inputs, kept, forward, gradients, fit, is_kernel)",
       [s](Interp&, Arguments& a) { return spread_op(*s, a); });
+  add("unseen(function)", [s](Interp& in, Arguments& a) {
+    const Unseen unseen(s->emitter.unseen());
+    return in.call(a[0], {});
+  });
+  add("one_operator(name, input, function)", [s](Interp& in, Arguments& a) {
+    const Tensor& input = a.object<TensorObject>(1, "Tensor").tensor;
+    OperatorWatch* watch = s->emitter.watched_by();
+    if (watch != nullptr && s->emitter.unseen() == 0) watch->begins(a.text(0), {&input});
+    const Unseen unseen(s->emitter.unseen());
+    Value made = in.call(a[2], {});
+    give_kept(*s, made);
+    return made;
+  });
+  add("is_answered()", [s](Interp&, Arguments&) {
+    const OperatorWatch* watch = s->emitter.watched_by();
+    return Value::boolean(watch != nullptr && watch->is_answering());
+  });
 }
 
 }  // namespace tidemark::torch

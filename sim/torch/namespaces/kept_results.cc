@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -24,9 +25,13 @@ class KeptResults final : public lang::HostObject, public OperatorWatch {
       : HostObject(session.interp.heap(), std::move(type), kKeptResultsKind),
         session_(session),
         decide_(std::move(decide)) {}
+  /// As a dict of lists of tuples: by operator in the order of first use, the last of a list first.
   ~KeptResults() override {
     for (auto& [op, calls] : calls_) {
-      for (const Memory& call : calls) let_go(call);
+      for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
+        std::reverse(call->begin(), call->end());
+        let_go(*call);
+      }
     }
   }
   static bool is(const lang::Object& o) { return o.host_kind() == kKeptResultsKind; }
@@ -71,6 +76,9 @@ class KeptResults final : public lang::HostObject, public OperatorWatch {
       interp.runtime_error(op_ + " encountered during backward, but not found in storage");
     is_answering_ = true;
   }
+  void ends() override {
+    if (!is_deciding_) end();
+  }
   std::optional<ops::RequestNumber> answer(Bytes bytes) override {
     if (!is_answering_) return std::nullopt;
     if (!has_taken_) take();
@@ -103,6 +111,12 @@ class KeptResults final : public lang::HostObject, public OperatorWatch {
   };
   using Memory = std::vector<Block>;
 
+  std::vector<Memory>& calls_of(const std::string& op) {
+    for (auto& [name, calls] : calls_) {
+      if (name == op) return calls;
+    }
+    return calls_.emplace_back(op, std::vector<Memory>()).second;
+  }
   /// What was kept of the operator's next call. One that ends before it asks for memory, since
   /// nothing behind what it saves is wanted, leaves it where it is.
   void take() {
@@ -110,12 +124,6 @@ class KeptResults final : public lang::HostObject, public OperatorWatch {
     under_way_ = std::move(calls.front());
     calls.erase(calls.begin());
     has_taken_ = true;
-  }
-  std::vector<Memory>& calls_of(const std::string& op) {
-    for (auto& [name, calls] : calls_) {
-      if (name == op) return calls;
-    }
-    return calls_.emplace_back(op, std::vector<Memory>()).second;
   }
   void hold(Block& block) {
     if (!block.is_held) session_.emitter.hold(block.request);
@@ -140,7 +148,7 @@ class KeptResults final : public lang::HostObject, public OperatorWatch {
   Session& session_;
   Value decide_;
   OperatorWatch* outer_ = nullptr;
-  std::vector<std::pair<std::string, std::vector<Memory>>> calls_;  ///< by operator, as first kept
+  std::vector<std::pair<std::string, std::vector<Memory>>> calls_;
   std::string op_;
   Memory under_way_;
   bool is_again_ = false;

@@ -13,6 +13,7 @@
 #include "sim/torch/autograd/autograd.h"
 #include "sim/torch/compile/compiled_call.h"
 #include "sim/torch/modules/module_object.h"
+#include "sim/torch/tensors/grad_node.h"
 #include "sim/torch/tensors/op_binding.h"
 #include "sim/torch/tensors/reading.h"
 #include "sim/torch/tensors/tensor_object.h"
@@ -539,11 +540,11 @@ void add_events(Session& session, lang::Module& module) {
   });
   add("backward(tensors, gradients, retain_graph=False, inputs=(), create_graph=False)",
       [s](Interp& in, Arguments& a) {
-        const ops::TensorList tensors = tensors_in(in, a[0]);
+        const std::vector<Value> roots = in.unpack(a[0]);
         ops::TensorList gradients;
         for (const Value& v : in.unpack(a[1]))
           gradients.push_back(v.is_none() ? ops::Tensor() : tensor_of(in, v));
-        if (gradients.size() != tensors.size())
+        if (gradients.size() != roots.size())
           in.runtime_error("there are not as many gradients as tensors");
         const ops::TensorList inputs = tensors_in(in, a[3]);
         const Emitter::Backward pass(s->emitter);
@@ -553,7 +554,7 @@ void add_events(Session& session, lang::Module& module) {
         options.create_graph = a.boolean(4);
         options.rules = s->gradient_rules.get();
         s->guarded([&] {
-          backward(s->c, s->emitter.graph(), tensors, gradients, options, inputs);
+          backward(s->c, s->emitter.graph(), start_at(*s, roots, gradients), options, inputs);
           return 0;
         });
         return Value::none();

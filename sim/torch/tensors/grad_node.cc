@@ -45,6 +45,19 @@ ops::Edge edge_of(Session& session, const Value& value) {
   return {node->node, static_cast<std::uint32_t>(tuple->items[1].as_int())};
 }
 
+BackwardStart start_at(Session& session, const std::vector<Value>& roots,
+                       const ops::TensorList& gradients) {
+  ops::TensorList tensors;
+  BackwardStart start;
+  for (const Value& root : roots) {
+    if (const auto* tensor = root.as<TensorObject>()) tensors.push_back(tensor->tensor);
+  }
+  if (tensors.size() == roots.size()) return backward_start(session.c, tensors, gradients);
+  start.gradients = gradients;
+  for (const Value& root : roots) start.roots.push_back(edge_of(session, root));
+  return start;
+}
+
 Value removable_handle(Session& session, const std::shared_ptr<Value>& hook) {
   Interp& interp = session.interp;
   const auto out = make_ref<lang::Instance>(interp.heap(), session.handle_class);

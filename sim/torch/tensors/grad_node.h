@@ -1,5 +1,6 @@
 #pragma once
 
+#include "sim/torch/autograd/autograd.h"
 #include "sim/torch/tensors/session.h"
 
 namespace tidemark::torch {
@@ -29,6 +30,10 @@ void add_grad_nodes(Session& session);
 
 /// The edge that a gradient of `value` follows, a tensor or a (node, number of an input).
 ops::Edge edge_of(Session& session, const lang::Value& value);
+
+/// The start of a backward pass at `roots`, tensors or edges, one gradient each.
+BackwardStart start_at(Session& session, const std::vector<lang::Value>& roots,
+                       const ops::TensorList& gradients);
 
 /// What register_*hook gives: remove() takes the hook away.
 lang::Value removable_handle(Session& session, const std::shared_ptr<lang::Value>& hook);

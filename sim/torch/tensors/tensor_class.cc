@@ -411,7 +411,8 @@ Value backward_method(Session& session, Arguments& a) {
           const ops::LabelScope label(session.c, "ones_like");
           gradients.push_back(session.c.empty_like(root));
         }
-        backward(session.c, session.emitter.graph(), {root}, gradients, options, inputs);
+        backward(session.c, session.emitter.graph(), backward_start(session.c, {root}, gradients),
+                 options, inputs);
         return 0;
       });
     } catch (const lang::Raised&) {

@@ -13,6 +13,11 @@ def _group_of(group):
             if list(made._ranks) == own[0]:
                 return made
         raise RuntimeError(f"Could not resolve the process group of the ranks {ranks}")
+    if isinstance(group, str):
+        for made in c10d._world_groups:
+            if made.group_name == group:
+                return made
+        raise RuntimeError(f'Could not resolve the process group registered under the name "{group}"')
     if isinstance(group, tuple):
         return group[0].get_group(group[1])
     return group.get_group() if hasattr(group, "get_group") else c10d._group(group)
@@ -29,15 +34,14 @@ def _done(work, tensor):
     return tensor
 
 
-def _operator(name, tensor, make, run):
-    """make() -> what run() fills: one operator to whoever looks on. What was kept of it is not computed again"""
-    is_kept, results = _C.enter_operator("_c10d_functional." + name, tensor), []
-    try:
-        out = make()
-        results.append(out)
-        return out if is_kept else _done(run(out), out)
-    finally:
-        _C.leave_operator(*results)
+def _of_rows(tensor, rows):
+    return torch.empty((rows, *tensor.shape[1:]), dtype=tensor.dtype, device=tensor.device)
+
+
+def _collective(name, tensor, make, send):
+    """one operator, whose result `make` makes and `send` fills; one that was kept is not sent for again"""
+    out = _C.one_operator("_c10d_functional." + name, tensor, make)
+    return out if _C.is_answered() else _done(send(out), out)
 
 
 # ---- with gradients: each has a backward, which asks for a sum. Source: torch.library.register_autograd of each
@@ -45,17 +49,34 @@ def _operator(name, tensor, make, run):
 
 class _Differentiable(Function):
     @staticmethod
-    def forward(ctx, tensor, run, back):
-        ctx.back = back
+    def forward(ctx, tensor, run, back, as_it_comes):
+        ctx.back, ctx.as_it_comes = back, as_it_comes
         return run(tensor)
 
     @staticmethod
     def backward(ctx, grad):
-        return wait_tensor(ctx.back(grad.contiguous())), None, None
+        return wait_tensor(ctx.back(grad if ctx.as_it_comes else grad.contiguous())), None, None, None
 
 
-def _with_backward(tensor, run, back):
-    return _Differentiable.apply(tensor, run, back) if torch.is_grad_enabled() and tensor.requires_grad else run(tensor)
+def _with_backward(tensor, run, back, as_it_comes=False):
+    """as_it_comes: a gradient that is not contiguous is not made so"""
+    if torch.is_grad_enabled() and tensor.requires_grad:
+        return _Differentiable.apply(tensor, run, back, as_it_comes)
+    return run(tensor)
+
+
+def _contiguous(tensor, name="input"):
+    """Source: TORCH_CHECK of the operators in c10d's Functional.cpp"""
+    if not tensor.is_contiguous():
+        raise RuntimeError(
+            f"Expected {name}.is_contiguous() to be true, but got false.  "
+            "(Could this error message be improved?  If so, please report an enhancement request to PyTorch.)"
+        )
+    return tensor
+
+
+def _copied(tensor):
+    return tensor.clone(memory_format=torch.contiguous_format)
 
 
 def _sums_only(name, op):
@@ -67,9 +88,8 @@ def all_reduce(self, reduceOp, group, tag=""):
     group = _group_of(group)
 
     def run(tensor):
-        return _operator(
-            "all_reduce", tensor, tensor.clone, lambda out: c10d.all_reduce(out, reduceOp, group, async_op=True)
-        )
+        send = lambda out: c10d.all_reduce(out, reduceOp, group, async_op=True)
+        return _collective("all_reduce", tensor, lambda: _copied(tensor), send)
 
     def back(grad):
         _sums_only("all_reduce", reduceOp)
@@ -79,35 +99,31 @@ def all_reduce(self, reduceOp, group, tag=""):
 
 
 def broadcast(self, src, group, tag=""):
-    group = _group_of(group)
-    return _operator("broadcast", self, self.clone, lambda out: c10d.broadcast(out, src, group, async_op=True))
+    send = lambda out: c10d.broadcast(out, src, _group_of(group), async_op=True)
+    return _collective("broadcast", self, lambda: _copied(self), send)
 
 
 def _gathered(tensor, group):
-    tensor = wait_tensor(tensor)  # before anything is made
+    tensor = _contiguous(wait_tensor(tensor))  # before anything is made
     rows = tensor.size(0) if tensor.dim() > 0 else 1  # of one number there is one a rank
-    shape = (rows * group.size(), *tensor.shape[1:])
-    return _operator(
-        "all_gather_into_tensor", tensor, lambda: torch.empty(shape, dtype=tensor.dtype, device=tensor.device),
-        lambda out: c10d.all_gather_into_tensor(out, tensor, group, async_op=True),
-    )  # fmt: skip
+    send = lambda out: c10d.all_gather_into_tensor(out, tensor, group, async_op=True)
+    return _collective("all_gather_into_tensor", tensor, lambda: _of_rows(tensor, rows * group.size()), send)
 
 
 def _scattered(tensor, op, group):
-    shape = (tensor.size(0) // group.size(), *tensor.shape[1:])
-    return _operator(
-        "reduce_scatter_tensor", tensor, lambda: torch.empty(shape, dtype=tensor.dtype, device=tensor.device),
-        lambda out: c10d.reduce_scatter_tensor(out, tensor.contiguous(), op, group, async_op=True),
-    )  # fmt: skip
+    tensor = _contiguous(tensor)
+    send = lambda out: c10d.reduce_scatter_tensor(out, tensor, op, group, async_op=True)
+    return _collective("reduce_scatter_tensor", tensor, lambda: _of_rows(tensor, tensor.size(0) // group.size()), send)
 
 
-def _gathered_with_backward(tensor, group):
-    return _with_backward(tensor, lambda t: _gathered(t, group), lambda grad: _scattered(grad, "sum", group))
+def _gathered_with_backward(tensor, group, as_it_comes=False):
+    back = lambda grad: _scattered(grad, "sum", group)
+    return _with_backward(tensor, lambda t: _gathered(t, group), back, as_it_comes)
 
 
 def all_gather_tensor(self, gather_dim, group, tag=""):
     if not self.is_contiguous():
-        raise AssertionError("all_gather_tensor expects a contiguous tensor")
+        raise AssertionError("Tensor must be contiguous for all_gather_tensor")
     group = _group_of(group)
     out = _gathered_with_backward(self, group)
     return out if gather_dim == 0 else _moved_parts(wait_tensor(out), group.size(), gather_dim)
@@ -123,15 +139,19 @@ def _moved_parts(out, count, dim):
     return out.view(shape)
 
 
-def _scattered_with_backward(tensor, op, group):
+def _scattered_with_backward(tensor, op, group, as_it_comes):
     def back(grad):
         _sums_only("reduce_scatter_tensor", op)
         return _gathered(grad, group)
 
-    return _with_backward(tensor, lambda t: _scattered(t, op, group), back)
+    return _with_backward(tensor, lambda t: _scattered(t, op, group), back, as_it_comes)
 
 
 def reduce_scatter_tensor(self, reduceOp, scatter_dim, group, tag=""):
+    return _summed_parts(self, reduceOp, scatter_dim, group, False)
+
+
+def _summed_parts(self, reduceOp, scatter_dim, group, as_it_comes):
     self = wait_tensor(self)
     group = _group_of(group)
     if self.size(scatter_dim) % group.size() != 0:
@@ -139,18 +159,16 @@ def reduce_scatter_tensor(self, reduceOp, scatter_dim, group, tag=""):
     if scatter_dim != 0:
         parts = torch.chunk(self, group.size(), dim=scatter_dim)  # which hold the whole until the end
         self = torch.cat(parts)
-    return _scattered_with_backward(self, reduceOp, group)
+    return _scattered_with_backward(self, reduceOp, group, as_it_comes)
 
 
 def _exchanged(tensor, output_split_sizes, input_split_sizes, group):
-    tensor = wait_tensor(tensor)
+    tensor = _contiguous(wait_tensor(tensor))
     rows = tensor.size(0) if output_split_sizes is None else sum(output_split_sizes)
-    sizes = (output_split_sizes, input_split_sizes)
-    return _operator(
-        "all_to_all_single", tensor,
-        lambda: torch.empty((rows, *tensor.shape[1:]), dtype=tensor.dtype, device=tensor.device),
-        lambda out: c10d.all_to_all_single(out, tensor.contiguous(), *sizes, group, True),
-    )  # fmt: skip
+    send = lambda out: c10d.all_to_all_single(
+        out, tensor, output_split_sizes, input_split_sizes, group, True
+    )
+    return _collective("all_to_all_single", tensor, lambda: _of_rows(tensor, rows), send)
 
 
 def all_to_all_single(self, output_split_sizes, input_split_sizes, group, tag=""):
@@ -180,12 +198,9 @@ def all_to_all_dims(self, gather_dim, shard_dim, group):
 
 
 def permute_tensor(self, src_dst, group, tag=""):
-    self = wait_tensor(self)
-    group = _group_of(group)
-    return _operator(
-        "all_to_all_single", self, lambda: torch.empty_like(self),
-        lambda out: c10d.all_to_all_single(out, self, None, None, group, async_op=True),
-    )  # fmt: skip
+    self = _contiguous(wait_tensor(self))
+    out = torch.empty_like(self)
+    return _done(c10d.all_to_all_single(out, self, None, None, _group_of(group), async_op=True), out)
 
 
 # ---- several at once
@@ -197,17 +212,13 @@ def _coalesced(tensors, outputs, group):
 
 
 def all_reduce_coalesced(self, reduceOp, group, tag=""):
-    outputs = [t.clone() for t in self]
+    outputs = [_copied(t) for t in self]
     return _coalesced(outputs, outputs, group)
-
-
-def _of_rows(tensor, rows):
-    return torch.empty((rows, *tensor.shape[1:]), dtype=tensor.dtype, device=tensor.device)
 
 
 def all_gather_into_tensor_coalesced(self, group, tag=""):
     size = _group_of(group).size()
-    outputs = [_of_rows(t, t.size(0) * size) for t in self]
+    outputs = [_of_rows(_contiguous(t, "tensor"), t.size(0) * size) for t in self]
     return _coalesced(self, outputs, group)
 
 
@@ -216,7 +227,7 @@ def reduce_scatter_tensor_coalesced(inputs, reduceOp, scatter_dim, group, tag=""
     inputs = [
         t if dim == 0 else torch.cat(torch.chunk(t, size, dim=dim)) for t, dim in zip(inputs, scatter_dim)
     ]
-    outputs = [_of_rows(t, t.size(0) // size) for t in inputs]
+    outputs = [_of_rows(_contiguous(t, "tensor"), t.size(0) // size) for t in inputs]
     return _coalesced(inputs, outputs, group)
 
 
@@ -225,12 +236,12 @@ def reduce_scatter_tensor_coalesced(inputs, reduceOp, scatter_dim, group, tag=""
 
 def all_gather_tensor_autograd(self, gather_dim, group, tag=""):
     group = _group_of(group)
-    out = _gathered_with_backward(self, group)
+    out = _gathered_with_backward(self, group, as_it_comes=True)
     return out if gather_dim == 0 else torch.cat(torch.chunk(out, group.size(), dim=0), dim=gather_dim)
 
 
 def reduce_scatter_tensor_autograd(self, reduceOp, scatter_dim, group, tag=""):
-    return reduce_scatter_tensor(self, reduceOp, scatter_dim, group, tag)
+    return _summed_parts(self, reduceOp, scatter_dim, group, True)
 
 
 def all_to_all_single_autograd(self, output_split_sizes, input_split_sizes, group, tag=""):
@@ -282,3 +293,23 @@ def all_gather_inplace(tensor_list, tensor, group=None, async_op=False, tag=""):
 
 class AsyncCollectiveTensor:
     """a tensor that is waited for when it is first used: here when it is made"""
+
+
+# ---- the operators themselves, torch.ops._c10d_functional, which are told how large the group is
+
+_OPERATORS = {
+    "wait_tensor": wait_tensor,
+    "all_reduce": all_reduce,
+    "broadcast": broadcast,
+    "all_gather_into_tensor": lambda input, group_size, group_name: _gathered_with_backward(
+        input, _group_of(group_name)
+    ),
+    "reduce_scatter_tensor": lambda input, reduce_op, group_size, group_name: _scattered_with_backward(
+        input, reduce_op, _group_of(group_name), False
+    ),
+    "all_to_all_single": all_to_all_single,
+}
+
+
+def _operator(name):
+    return _OPERATORS.get(name)

@@ -10,11 +10,17 @@ class OpOverloadPacket:
     """an operator, made once, and its overloads, which are not told apart"""
 
     def __init__(self, name):
-        self.__name__ = name
+        self.__name__, self._function = name, None
         self.default = self
 
     def __call__(self, *args, **kwargs):
+        if self._function is not None:
+            return self._function(*args, **kwargs)
         return getattr(torch, self.__name__)(*args, **kwargs)
+
+    def __str__(self):
+        name = self.__name__
+        return f"{name if '.' in name else 'aten.' + name}.default"
 
     def __copy__(self):
         return self

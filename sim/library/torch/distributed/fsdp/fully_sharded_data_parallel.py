@@ -248,17 +248,24 @@ class FullyShardedDataParallel(nn.Module):
         handles = self._shared.handles()
         if all([not handle.uses_sharded_strategy for handle in handles]):
             return torch.nn.utils.clip_grad_norm_(self.parameters(), max_norm, norm_type)
-        params = []
+        # What is whole here: of units that are not sharded, and of no unit.
+        sharded, whole, seen = [], [], {}
         for handle in handles:
-            params.extend(handle._params if handle._use_orig_params else [handle.flat_param])
-        grads = [p.grad for p in params if p.grad is not None]
-        local = self._grad_norm(params, norm_type)
+            kind = sharded if handle.uses_sharded_strategy else whole
+            kind.extend(handle._params if handle._use_orig_params else [handle.flat_param])
+            seen.update(dict.fromkeys(handle._params if handle._use_orig_params else [handle.flat_param]))
+        more = [p for p in self.parameters() if p not in seen]
+        whole.extend(more)
+        grads = [p.grad for p in [*seen, *more] if p.grad is not None]
+        local, rest = self._grad_norm(sharded, norm_type), self._grad_norm(whole, norm_type) if whole else None
         if norm_type == math.inf:
-            total_norm = local
+            total_norm = local if rest is None else torch.maximum(local, rest)
             dist.all_reduce(total_norm, op=dist.ReduceOp.MAX, group=self.process_group)
         else:
             total_norm = local ** norm_type
             dist.all_reduce(total_norm, group=self.process_group)
+            if rest is not None:
+                total_norm += rest ** norm_type
             total_norm = total_norm ** (1.0 / norm_type)
         if self.cpu_offload.offload_params:
             total_norm = total_norm.cpu()

@@ -1,6 +1,7 @@
 import torch
 import torch._C as _C
 from torch.distributed.tensor._autocast import is_listed, under_autocast
+from torch.distributed.tensor._implicit import replicated
 from torch.distributed.tensor._leaf import begin_context, formula, found, kernel, on_parts, specs_of, spread
 from torch.distributed.tensor._random import begin_random
 from torch.distributed.tensor._ops._along_ops import as_complex, as_real, as_type_of, cumulative, deviation, gather
@@ -27,10 +28,33 @@ from torch.distributed.tensor.placement_types import Replicate
 
 def dispatch(name, op, args, kwargs):
     _C.note_fake_tensors()
+    args, kwargs = replicated(name, args, kwargs)
+    _require_one_mesh(name, args[0] if name in ("cat", "stack") and args else (*args, *kwargs.values()))
     if is_listed(name) and torch.is_autocast_enabled("cuda"):
         return under_autocast(name, lambda args, kwargs: _dispatched(name, op, args, kwargs), args, kwargs)
     rule = _RULES.get(name)
     return _by_name(name, op, args, kwargs) if rule is None else rule(op, args, kwargs)
+
+
+def _require_one_mesh(name, values):
+    """Source: what each rule of PyTorch says of operands on several meshes"""
+    _require_one([_C.spec_of(value) for value in values], name)
+
+
+def _require_one(specs, name):
+    mesh = None
+    for spec in specs:
+        if spec is None or spec.mesh is mesh:
+            continue
+        if mesh is None:
+            mesh = spec.mesh
+        elif spec.mesh != mesh:
+            if name in _PRODUCTS:
+                raise NotImplementedError("Cross device mesh comm not supported yet!")
+            raise RuntimeError(
+                f"Could not run {name} across different mesh: Found {spec.mesh} and {mesh}!\n\n"
+                f"Sharding propagation failed for aten.{name}"
+            )
 
 
 def _dispatched(name, op, args, kwargs):
@@ -131,7 +155,10 @@ def _list_by_list(op, args, kwargs):
 
 def _moved(value, target):
     spec = _C.spec_of(value) if isinstance(value, torch.Tensor) else None
-    if spec is None or target is None or spec.placements == target.placements or spec.shape != target.shape:
+    if spec is None or target is None:
+        return value
+    _require_one([target, spec], "pointwise computation")
+    if spec.placements == target.placements or spec.shape != target.shape:
         return value
     return value.redistribute(placements=target.placements)
 
@@ -223,6 +250,7 @@ _ELEMENTWISE = {
     "isfinite", "where", "_fused_adam_",
     "_amp_unscale_",
 }
+_PRODUCTS = ("mm", "addmm", "bmm", "baddbmm", "matmul", "__matmul__", "linear", "scaled_dot_product_attention")
 _RANDOM = ("normal_", "rand_like", "randn_like", "randint_like", "uniform_", "bernoulli", "bernoulli_")
 _LIKE = ("empty_like", "zeros_like", "ones_like", "full_like")
 _RULES = {

@@ -96,7 +96,7 @@ def wants(tensors):
     return torch.is_grad_enabled() and any([t.requires_grad for t in tensors])
 
 
-def formula(name, tensors, forward, gradients, kept=()):
+def formula(name, tensors, forward, gradients, kept=(), is_kernel=False):
     """forward() -> (result, what is kept beside `kept`, name of the node); gradients(kept, needs, *incoming)"""
     if not wants(tensors):
         return forward()[0]
@@ -111,7 +111,7 @@ def formula(name, tensors, forward, gradients, kept=()):
         grads = [_arrived(g, s) for g, s in zip(grads, laid)]
         return gradients(kept, needs, *grads)
 
-    return _C.spread_op(name, tuple(tensors), kept, run, back, _fit(tensors))
+    return _C.spread_op(name, tuple(tensors), kept, run, back, _fit(tensors), is_kernel)
 
 
 def _arrived(grad, spec):
@@ -136,7 +136,7 @@ def kernel(name, op, args, kwargs, laid, made, back, shape=None, expected="", ow
     taken, operands, sizes = [], [_C.spec_of(t) for t in tensors], [tuple(t.shape) for t in tensors]
 
     def forward():
-        parts = [part(t, p) for t, p in zip(tensors, laid)]
+        parts = _C.unseen(lambda: [part(t, p) for t, p in zip(tensors, laid)])
         parts = [_C.as_operand(p) if t.requires_grad else p for t, p in zip(tensors, parts)]
         with torch.enable_grad():
             out = on_parts(op, args, kwargs, parts)
@@ -176,7 +176,7 @@ def kernel(name, op, args, kwargs, laid, made, back, shape=None, expected="", ow
                 out[at] = spread(g, first, p, _shape_of(g, operands[at], p, sizes[at], shape))
         return tuple(out)
 
-    return formula(name, tensors, forward, gradients)
+    return formula(name, tensors, forward, gradients, is_kernel=True)
 
 
 def _kept(slot, tensors, out):
@@ -229,4 +229,5 @@ def sum_of_gradients(stored, incoming, in_place):
         made = torch.empty(spec.shape, dtype=local.dtype, device=local.device)
         made.copy_(redistribute_local_tensor(local, spec, whole))
         return spread(made, spec, whole)
-    return spread(torch.empty_like(local), spec)
+    # As the parameter lies, which is contiguous.
+    return spread(torch.empty_like(local, memory_format=torch.contiguous_format), spec)

@@ -417,11 +417,25 @@ def select_along(op, args, kwargs):
             parts.pop()
         return out, (), "IndexSelectBackward0"
 
+    old = tuple(x.shape)
+
     def gradients(kept, needs, grad):
-        if dim == 0:
-            _C.refuse(
-                "gradients of index_select() of DTensors are not modelled", "take this rank's part: x.to_local()"
-            )
-        raise NotImplementedError("Operator aten.index_add.default does not have a sharding strategy registered.")
+        if dim != 0:
+            raise NotImplementedError("Operator aten.index_add.default does not have a sharding strategy registered.")
+        return (_index_added(grad.new_zeros(old, device=grad.device), kept[0], grad),)
 
     return formula("index_select", (x,), forward, gradients, (index,))
+
+
+def _index_added(x, index, source):
+    """along the first dimension. Source: prop_index_put, by which DecompShardingStrategy finds the ways"""
+    rows = [[Replicate()] * 4] + [[Shard(d), Shard(d), Replicate(), Shard(d)] for d in range(x.dim())]
+    specs = specs_of([x, index, source])
+    made, laid = cheapest(specs, rows)
+    if any([p.is_shard(0) for p in laid[0]]):
+        _C.refuse("this gradient of index_select() is not modelled", "take this rank's part: x.to_local()")
+    parts = [part(t, p) for t, p in zip((x, index, source), laid)]
+    out = spread(parts[0].index_add(0, parts[1], parts[2]), specs[0], made[0], tuple(x.shape))
+    while parts:
+        parts.pop()
+    return out

@@ -1,10 +1,7 @@
 import torch._C as _C
+from torch.distributed.tensor._implicit import implicit_replication
 from torch.distributed.tensor.experimental._context_parallel._attention import context_parallel
 from torch.distributed.tensor.experimental._func_map import local_map
-
-
-def implicit_replication():
-    _C.refuse("implicit_replication is not modelled", "make each tensor a DTensor: distribute_tensor(x, mesh)")
 
 
 def register_sharding(op):

@@ -222,12 +222,9 @@ class _RingAttention(Function):
     @staticmethod
     def forward(ctx, query, key, value, group, is_causal, dropout, is_flash):
         # To policies of checkpoints all of it is the attention of DTensors.
-        name, results = "flash" if is_flash else "efficient", ()
-        _C.enter_operator(f"_scaled_dot_product_{name}_attention", query, key, value)
-        try:
-            results = _ring_attention(group, query, key, value, is_causal, dropout, is_flash)
-        finally:
-            _C.leave_operator(*results)
+        name = "flash" if is_flash else "efficient"
+        run = lambda: _ring_attention(group, query, key, value, is_causal, dropout, is_flash)
+        results = _C.one_operator(f"_scaled_dot_product_{name}_attention", query, run)
         out, logsumexp, seed, offset = results
         results = None
         last = (seed, offset) if is_flash else (offset, seed)
