@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 
 #include <fmt/format.h>
 
@@ -74,9 +75,11 @@ void add_root(const std::string& path, std::vector<std::string>& roots) {
 }
 
 /// Where user_read_paths() lie, found once: a run makes several scopes.
-const std::vector<std::string>& user_roots() {
-  thread_local std::vector<std::string> paths;
-  thread_local std::vector<std::string> roots;
+std::vector<std::string> user_roots() {
+  static std::mutex mutex;
+  static std::vector<std::string> paths;
+  static std::vector<std::string> roots;
+  const std::lock_guard lock(mutex);
   if (paths != user_read_paths()) {
     paths = user_read_paths();
     roots.clear();
@@ -90,7 +93,7 @@ const std::vector<std::string>& user_roots() {
 ReadScope::ReadScope(const std::vector<std::string>& own, const std::vector<std::string>& code) {
   for (const std::string& folder : own) add_root(folder.empty() ? "." : folder, roots_);
   for (const std::string& folder : code) add_root(folder.empty() ? "." : folder, code_roots_);
-  roots_.insert(roots_.end(), user_roots().begin(), user_roots().end());
+  for (std::string& root : user_roots()) roots_.push_back(std::move(root));
   const std::string working = canonical_of(".");
   if (!working.empty() && !lies_in(home_folder(), working)) roots_.push_back(working);
 }

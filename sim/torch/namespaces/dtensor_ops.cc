@@ -151,8 +151,8 @@ class WithoutPackHooks {
 void give_kept(Session& session, const Value& results) {
   if (results.is_none()) return;
   const bool is_one = results.as<TensorObject>() != nullptr;
-  const ops::TensorList tensors = is_one ? ops::TensorList{tensor_or_none(results)}
-                                         : tensors_or_none(session.interp, results);
+  const ops::TensorList tensors =
+      is_one ? ops::TensorList{tensor_or_none(results)} : tensors_or_none(session.interp, results);
   for (const Tensor& tensor : tensors) session.emitter.give_kept(tensor);
 }
 

@@ -279,9 +279,9 @@ const Tensor& receiver(Interp& interp, const lang::CallArgs& args) {
 
 /// ops::to(), which reads what it converts: a collective's result is waited for then.
 Tensor converted(Session& session, const Tensor& self, const ops::ToOptions& options) {
-  const bool is_new = options.copy || (options.dtype && *options.dtype != self.dtype()) ||
-                      (options.device && *options.device != self.device());
-  if (is_new) session.wait_for(self);
+  if (options.copy || options.dtype.value_or(self.dtype()) != self.dtype() ||
+      options.device.value_or(self.device()) != self.device())
+    session.wait_for(self);
   return ops::to(session.c, self, options);
 }
 
@@ -358,7 +358,7 @@ void add_casts(Session& session) {
             cast.name, [&session, type = cast.type](Interp&, lang::CallArgs& args) {
               return session.guarded([&] {
                 const Tensor& self = receiver(session.interp, args);
-                return carried(session, self, converted(session, self, {.dtype = type}));
+                return carried(session, self, converted(session, self, {{}, type, {}}));
               });
             }));
   }
