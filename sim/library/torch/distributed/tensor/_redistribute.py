@@ -75,7 +75,8 @@ def _swapped(local, placement, target, mesh, dim, whole):
     count, rank = mesh.size(dim), mesh.get_coordinate()[dim]
     own = local.size(target.dim)
     local = _padded(_padded(local, placement.dim, -(-whole // count)), target.dim, -(-own // count) * count)
-    local = local if local.is_contiguous() else local.contiguous()
+    if not local.is_contiguous():
+        local = local.contiguous()
     out = funcol.all_to_all_dims(local, placement.dim, target.dim, (mesh, dim))
     out = out if out.size(placement.dim) == whole else out.narrow(placement.dim, 0, whole)
     size = target._own_size(own, count, rank)

@@ -191,8 +191,21 @@ def _of_extreme(grad, kept, dims, keeps, is_whole):
     """shared among those that are as large"""
     x, result = kept
     if is_whole:
-        mask = (x == result).logical_or_(x.isnan().logical_and_(result.isnan()))
-        return mask * (grad / mask.sum())
+        # Source: evenly_distribute_backward of tensors of a subclass
+        own = x.isnan()
+        of_result = result.isnan()
+        both = own.logical_and(of_result)
+        mask = (x == result).logical_or_(both)
+        count = mask.sum()
+        share = grad / count
+        out = mask * share
+        del share
+        del count
+        del mask
+        del both
+        del of_result
+        del own
+        return out
     grad, result = _with_dims(grad, dims, keeps), _with_dims(result, dims, keeps)
     mask = result == x
     count = mask.sum(dims, keepdim=True)
