@@ -318,6 +318,8 @@ void Lowering::put_part(NodeId id) {
   if (dim >= node.sizes.size())
     throw ops::NotModelled(fmt::format("{} of all of a tensor in compiled code is not modelled",
                                        is_one ? "select_scatter" : "slice_scatter"));
+  // One that is selected is repeated along the dimension.
+  if (is_one && node.sizes[dim] != 1) mark_broadcast(node.inputs[1], node.sizes);
   loops->body = [this, into = operand(node.inputs[0]), part = operand(node.inputs[1]), dim, is_one](
                     Trace& trace, const Indices& at) {
     const Value place = trace.op("index_expr", {hash_of(at[dim])});
