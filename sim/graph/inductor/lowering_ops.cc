@@ -405,12 +405,10 @@ void Lowering::convolution(NodeId id) {
     }
   }
   bool is_last = is_laid_out || (is_2d && are_channels_last(x, weight));
-  for (const NodeId operand_id : {x, weight}) {
-    const Dims& sizes = nodes_[operand_id].sizes;
-    // Of other ranks: in the order of the result.
-    if (!is_2d) require_order(operand_id, fake_strides_[id]);
-    if (is_2d) require_order(operand_id, is_last ? channels_last(sizes) : dense_strides(sizes));
-  }
+  // Else in the order of the result.
+  const Dims result = is_2d ? convolved_strides(node.sizes, is_last) : fake_strides_[id];
+  for (const NodeId operand_id : {x, weight})
+    require_order(operand_id, is_laid_out ? channels_last(nodes_[operand_id].sizes) : result);
   Operation operation;
   operation.node = id;
   for (const NodeId operand_id : {x, weight}) operation.reads.push_back(realized(operand_id));

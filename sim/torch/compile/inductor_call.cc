@@ -22,8 +22,11 @@ Tensor tangent_like(ops::Backward& b, const graph::GraphNode& node, const Tensor
     const ops::LabelScope label(b.c, "zeros");
     return b.c.empty_strided(node.sizes, node.strides, node.dtype, node.device);
   }
-  const bool is_laid_out = incoming.strides() == node.strides || incoming.numel() <= 1;
-  if (is_laid_out) return incoming;
+  // In dimensions of one element strides do not count.
+  Ref<ops::TensorImpl> traced = make_ref<ops::TensorImpl>();
+  traced->sizes = node.sizes;
+  traced->strides = node.strides;
+  if (incoming.is_contiguous(Tensor(std::move(traced)).suggest_memory_format())) return incoming;
   const ops::LabelScope label(b.c, "contiguous");
   return b.c.empty_strided(node.sizes, node.strides, node.dtype, node.device);
 }

@@ -82,7 +82,8 @@ void trace_piece(Session& session, Capture& captured, Unit& unit, const Piece& p
   for (const NodeId id : own.inputs) {
     const auto at = std::find_if(read.begin(), read.end(),
                                  [id](const auto& entry) { return entry.second == id; });
-    if (at == read.end()) session.interp.refuse("such code under DistributedDataParallel is not modelled", kRunAsEager);
+    if (at == read.end())
+      session.interp.refuse("such code under DistributedDataParallel is not modelled", kRunAsEager);
     unit.inputs.emplace_back(at->first, own.place(id));
     if (!own.graph.nodes[own.place(id)].is_parameter) unit.arguments.push_back(at->first);
   }
@@ -102,11 +103,11 @@ std::vector<Unit> in_pieces(Session& session, Capture& captured, const std::vect
       captured.read_tensors.insert_or_assign(id, tensor);
       if (Capture::is_made_here(tensor)) unit.results.push_back(tensor);
     }
-    unit.has_backward = session.c.grad_enabled() &&
-                        std::any_of(unit.results.begin(), unit.results.end(),
-                                    [](const Tensor& t) { return t.requires_grad(); });
+    unit.has_backward =
+        session.c.grad_enabled() && std::any_of(unit.results.begin(), unit.results.end(),
+                                                [](const Tensor& t) { return t.requires_grad(); });
   }
-  for (std::size_t i = 0; i < pieces.size(); ++i) 
+  for (std::size_t i = 0; i < pieces.size(); ++i)
     trace_piece(session, captured, units[i], pieces[i]);
   return units;
 }
@@ -126,9 +127,8 @@ std::vector<Unit> traced_units(Session& session, Capture& captured,
   graph::NodeGraph& graph = captured.graph;
   for (const Tensor& result : results) graph.outputs.push_back(captured.node_of(result));
   unit.has_backward =
-      session.c.grad_enabled() && std::any_of(results.begin(), results.end(), [](const Tensor& t) {
-        return t.requires_grad();
-      });
+      session.c.grad_enabled() && std::any_of(results.begin(), results.end(),
+                                              [](const Tensor& t) { return t.requires_grad(); });
   if (unit.has_backward) {
     TracedBackward backward =
         trace_backward(session, captured, captured.inputs, results, /*is_piece=*/false);
