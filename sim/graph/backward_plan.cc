@@ -4,13 +4,18 @@
 #include <boost/graph/breadth_first_search.hpp>
 #include <boost/graph/filtered_graph.hpp>
 #include <boost/pending/queue.hpp>
+#include <unordered_set>
 
 namespace tidemark::graph {
 
 namespace {
 
 struct IsGradient {
-  bool operator()(const OpEdge* edge) const { return edge->kind == EdgeKind::kGradient; }
+  bool operator()(const OpEdge* edge) const {
+    const bool is_behind = ends != nullptr && ends->count(edge->source) > 0;
+    return edge->kind == EdgeKind::kGradient && !is_behind;
+  }
+  const std::unordered_set<VertexId>* ends = nullptr;  ///< null: none
 };
 
 /// Colours of the vertices up to the newest root, dense from the newest down: what gradients reach
@@ -62,12 +67,15 @@ struct CountDependencies : boost::default_bfs_visitor {
 
 }  // namespace
 
-BackwardPlan::BackwardPlan(const OpGraph& graph, const std::vector<VertexId>& roots) {
+BackwardPlan::BackwardPlan(const OpGraph& graph, const std::vector<VertexId>& roots,
+                           const std::vector<VertexId>& ends) {
   if (roots.empty()) return;
   const VertexId highest = *std::max_element(roots.begin(), roots.end());
   std::vector<std::uint32_t> by_distance;  // dependencies, from the newest vertex down
   VertexId lowest = highest;
-  const boost::filtered_graph<OpGraph, IsGradient> gradients(graph, IsGradient{});
+  const std::unordered_set<VertexId> ends_of(ends.begin(), ends.end());
+  const boost::filtered_graph<OpGraph, IsGradient> gradients(graph,
+                                                             {ends.empty() ? nullptr : &ends_of});
   std::vector<boost::default_color_type> colors;
   colors.reserve(256);
   const Colors color_map{highest, &colors};

@@ -12,8 +12,10 @@ namespace tidemark::graph {
 /// Engine::compute_dependencies; docs/rules/autograd.md#4.
 class BackwardPlan {
  public:
-  /// Cost: O(edges reached), by Boost's breadth_first_visit over the gradient edges.
-  BackwardPlan(const OpGraph& graph, const std::vector<VertexId>& roots);
+  /// `ends`: what lies behind these does not count. Cost: O(edges reached), by Boost's
+  /// breadth_first_visit over the gradient edges.
+  BackwardPlan(const OpGraph& graph, const std::vector<VertexId>& roots,
+               const std::vector<VertexId>& ends = {});
 
   /// One gradient edge of this vertex was followed. True when it was the last: the vertex is ready.
   bool arrive(VertexId vertex) { return --pending_[index(vertex)] == 0; }

@@ -144,12 +144,12 @@ Dims Lowering::strides_of(const View& view) const {
 /// Has a value in memory with its dimensions in the order of these strides: a copy of it if it lies
 /// in another. Source: torch's ExternKernel.require_stride_order.
 void Lowering::require_order(NodeId id, const Dims& strides, bool may_pad) {
+  if (inductor::product(values_[id].sizes) <= 1) return;
   // A view of a loop without memory is copied by itself.
   const std::shared_ptr<const Loops>& loops = boxes_[values_[id].box].loops;
   const bool is_loop = !values_[id].is_whole && loops != nullptr && !loops->is_reduction();
   if (!is_loop) realize(values_[id].box);
   const View& view = values_[id];
-  if (inductor::product(view.sizes) <= 1) return;
   const Dims wanted = dense_in_order(view.sizes, strides);
   if (view.is_whole) {
     require_strides(id, wanted, may_pad);

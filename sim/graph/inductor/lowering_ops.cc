@@ -318,6 +318,8 @@ void Lowering::put_part(NodeId id) {
   if (dim >= node.sizes.size())
     throw ops::NotModelled(fmt::format("{} of all of a tensor in compiled code is not modelled",
                                        is_one ? "select_scatter" : "slice_scatter"));
+  // One that is selected is repeated along the dimension.
+  if (is_one && node.sizes[dim] != 1) mark_broadcast(node.inputs[1], node.sizes);
   loops->body = [this, into = operand(node.inputs[0]), part = operand(node.inputs[1]), dim, is_one](
                     Trace& trace, const Indices& at) {
     const Value place = trace.op("index_expr", {hash_of(at[dim])});
@@ -403,12 +405,10 @@ void Lowering::convolution(NodeId id) {
     }
   }
   bool is_last = is_laid_out || (is_2d && are_channels_last(x, weight));
-  for (const NodeId operand_id : {x, weight}) {
-    const Dims& sizes = nodes_[operand_id].sizes;
-    // Of other ranks: in the order of the result.
-    if (!is_2d) require_order(operand_id, fake_strides_[id]);
-    if (is_2d) require_order(operand_id, is_last ? channels_last(sizes) : dense_strides(sizes));
-  }
+  // Else in the order of the result.
+  const Dims result = is_2d ? convolved_strides(node.sizes, is_last) : fake_strides_[id];
+  for (const NodeId operand_id : {x, weight})
+    require_order(operand_id, is_laid_out ? channels_last(nodes_[operand_id].sizes) : result);
   Operation operation;
   operation.node = id;
   for (const NodeId operand_id : {x, weight}) operation.reads.push_back(realized(operand_id));

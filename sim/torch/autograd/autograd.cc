@@ -257,6 +257,12 @@ class OnlyTowards {
  public:
   OnlyTowards(const std::vector<Edge>& roots, const BackwardOptions& options) {
     if (options.inputs.empty()) return;
+    if (options.ends_at_inputs) {
+      for (const Edge& input : options.inputs) {
+        parents_.try_emplace(input.node.get());
+        input.node->part = Node::Part::kNone;
+      }
+    }
     for (const Edge& root : roots) visit(root.node.get());
     const Node::Part at_input = options.accumulate ? Node::Part::kRun : Node::Part::kEnd;
     for (const Edge& input : options.inputs) {
@@ -268,7 +274,7 @@ class OnlyTowards {
       const bool goes_on = std::any_of(end->next.begin(), end->next.end(), [](const Edge& edge) {
         return edge.node && edge.node->part != Node::Part::kNone;
       });
-      if (!goes_on) end->part = Node::Part::kEnd;
+      if (!goes_on || options.ends_at_inputs) end->part = Node::Part::kEnd;
     }
   }
   ~OnlyTowards() {
@@ -355,7 +361,9 @@ class BackwardPass final : public RunningPass {
         roots_(roots),
         thread_(c, options),
         callbacks_(c.thread(), *this),
-        plan_(graph, vertices_of(roots)),
+        plan_(
+            graph, vertices_of(roots),
+            options.ends_at_inputs ? vertices_of(options.inputs) : std::vector<graph::VertexId>()),
         towards_(roots, options),
         captured_(options.accumulate ? 0 : options.inputs.size()) {}
 

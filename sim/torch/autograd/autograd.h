@@ -37,6 +37,8 @@ struct BackwardOptions {
   std::vector<ops::Edge> inputs;
   /// Compiled code is traced: who looks at the gradients of `inputs` looks when it runs.
   bool is_traced = false;
+  /// Nothing behind `inputs` counts, though other inputs can be reached from there.
+  bool ends_at_inputs = false;
   GradientRules* rules = nullptr;  ///< null: all gradients are plain
 };
 

@@ -149,6 +149,7 @@ void Capture::begin_op(std::string_view name, const std::vector<const Tensor*>& 
     return;
   }
   if (is_unknown(name)) refuse(name);
+  if (calls_.empty()) note_call(reads, static_cast<NodeId>(graph.nodes.size()));
   if (!in_backward_ && !regions_.empty() && regions_.back().policy)
     regions_.back().fate = regions_.back().policy(name, reads);
   const std::uint64_t settings = settings_of(name, reads);

@@ -56,10 +56,7 @@ class Capture final : public ops::Tracer, public Pretender {
   /// Some memory that the captured code made is still held.
   [[nodiscard]] bool is_something_held() const { return live_ > 0; }
   /// What is captured until it ends is a checkpointed region. False: this is not modelled here.
-  bool begin_region() {
-    regions_.push_back({++region_count_, nullptr});
-    return true;
-  }
+  bool begin_region();
   /// What becomes of an operator's results in the region under way.
   enum class Fate : std::uint8_t { kKept, kFree, kComputedAgain };
   using Policy =
@@ -70,7 +67,7 @@ class Capture final : public ops::Tracer, public Pretender {
     if (!regions_.empty()) regions_.back().policy = std::move(policy);
     has_policies = true;
   }
-  void end_region() { regions_.pop_back(); }
+  void end_region();
   /// A view of an input outlives the capture: it is no node's any longer.
   static void forget_node(const ops::Tensor& tensor);
   /// Nothing is captured any longer.
@@ -84,6 +81,20 @@ class Capture final : public ops::Tracer, public Pretender {
   bool has_functions = false;
   bool has_policies = false;    ///< of what checkpointed code keeps
   bool is_later_graph = false;  ///< of a function whose graph broke before
+  /// A call of the program's, as Dynamo has it, while `notes_calls`.
+  struct ProgramCall {
+    graph::NodeId first = 0;           ///< of its nodes
+    Bytes parameters = 0;              ///< that it reads and that want gradients
+    std::vector<graph::NodeId> reads;  ///< in the order of its arguments
+  };
+  bool notes_calls = false;
+  std::vector<ProgramCall> program_calls;
+  std::unordered_map<graph::NodeId, ops::Tensor> read_tensors;  ///< by node, while `notes_calls`
+  /// All between these counts as one call.
+  void begin_whole_call();
+  void end_whole_call();
+  /// By node: it is only how something else was seen, no operator's result.
+  [[nodiscard]] std::vector<bool> are_looks() const;
   graph::NodeGraph graph;
   /// The graph's inputs in the order in which they were first read, and their nodes.
   std::vector<std::pair<ops::Tensor, graph::NodeId>> inputs;
@@ -189,6 +200,7 @@ class Capture final : public ops::Tracer, public Pretender {
   graph::NodeId add_computed(graph::GraphNode node, const ops::Tensor& like, ops::ScalarType dtype);
   bool leaves_graph(std::string_view settings, const std::vector<const ops::Tensor*>& tensors);
   std::string_view kept_text(const std::string& text);
+  void note_call(const std::vector<const ops::Tensor*>& tensors, graph::NodeId first);
   [[nodiscard]] std::uint64_t settings_of(std::string_view op,
                                           const std::vector<const ops::Tensor*>& reads);
   [[nodiscard]] static graph::NodeKind kind_of(const Scope& scope);
@@ -242,6 +254,8 @@ class Capture final : public ops::Tracer, public Pretender {
   std::vector<Region> regions_;
   std::uint32_t region_count_ = 0;
   std::size_t live_ = 0;
+  int whole_calls_ = 0;
+  bool is_in_whole_call_ = false;  ///< and it has been noted
   bool stopped_ = false;
 };
 

@@ -99,6 +99,7 @@ void Capture::begin_call(std::string settings, const std::vector<const Tensor*>&
   }
   calls_.push_back({std::move(settings)});
   if (!scopes_.empty()) return;
+  const auto first = static_cast<NodeId>(graph.nodes.size());
   // A module's own tensors are looked at before what the code is called with. Source: Dynamo's
   // LazyVariableTracker.
   for (const bool wants_own : {true, false}) {
@@ -112,6 +113,49 @@ void Capture::begin_call(std::string settings, const std::vector<const Tensor*>&
         node_of(*tensor);
     }
   }
+  if (calls_.size() == 1) note_call(tensors, first);
+}
+
+/// A checkpointed region is one call, and so is what one function of PyTorch's makes of several.
+void Capture::note_call(const std::vector<const Tensor*>& tensors, NodeId first) {
+  if (!notes_calls || in_backward_) return;
+  const bool is_within = whole_calls_ > 0;
+  const bool is_first = !std::exchange(is_in_whole_call_, is_within);
+  if (!is_within || is_first) program_calls.push_back({first, 0, {}});
+  ProgramCall& call = program_calls.back();
+  for (const Tensor* tensor : tensors) {
+    if (!tensor->defined() || !tensor->is_cuda()) continue;
+    const NodeId id = node_of(*tensor);
+    read_tensors.emplace(id, *tensor);
+    const bool is_known = std::find(call.reads.begin(), call.reads.end(), id) != call.reads.end();
+    const bool is_parameter = graph.nodes[id].kind == NodeKind::kInput && tensor->is_leaf() &&
+                              graph.nodes[id].is_parameter && tensor->requires_grad();
+    if (is_parameter && !(is_within && is_known)) call.parameters += (*tensor)->storage->bytes();
+    if (!is_known) call.reads.push_back(id);
+  }
+}
+
+void Capture::begin_whole_call() { ++whole_calls_; }
+
+void Capture::end_whole_call() {
+  if (--whole_calls_ == 0) is_in_whole_call_ = false;
+}
+
+bool Capture::begin_region() {
+  regions_.push_back({++region_count_, nullptr});
+  begin_whole_call();
+  return true;
+}
+
+void Capture::end_region() {
+  regions_.pop_back();
+  end_whole_call();
+}
+
+std::vector<bool> Capture::are_looks() const {
+  std::vector<bool> are(graph.nodes.size());
+  for (const auto& [base, view] : made_views_) are[view] = true;
+  return are;
 }
 
 /// What the program's own code looks at is an input from there on. Source: Dynamo's
@@ -227,7 +271,9 @@ NodeId Capture::node_of(const Tensor& tensor) {
 std::vector<NodeId> Capture::nodes_of(const std::vector<const Tensor*>& tensors) {
   std::vector<NodeId> ids;
   for (const Tensor* tensor : tensors) {
-    if (tensor->defined() && tensor->is_cuda()) ids.push_back(node_of(*tensor));
+    if (!tensor->defined() || !tensor->is_cuda()) continue;
+    ids.push_back(node_of(*tensor));
+    if (notes_calls && !in_backward_) read_tensors.emplace(ids.back(), *tensor);
   }
   return ids;
 }

@@ -11,7 +11,6 @@
 #include <fmt/ranges.h>
 
 #include "sim/graph/node_text.h"
-#include "sim/graph/partition.h"
 #include "sim/lang/runtime/notes.h"
 #include "sim/ops/dispatch_mode.h"
 #include "sim/ops/kernels.h"
@@ -22,6 +21,7 @@
 #include "sim/torch/compile/inductor_call.h"
 #include "sim/torch/compile/known_code.h"
 #include "sim/torch/compile/live_values.h"
+#include "sim/torch/compile/unit.h"
 #include "sim/torch/tensors/tensor_object.h"
 
 namespace tidemark::torch {
@@ -32,48 +32,6 @@ using lang::Value;
 using ops::Tensor;
 
 namespace {
-
-/// What a call of compiled code is made into. A pass runs it as often as it is asked to.
-struct Compiled {
-  graph::NodeGraph graph;
-  graph::Partition parts;
-  std::vector<NodeId> tangents;
-};
-
-/// The joint graph: gradients of the results that have any, with respect to the inputs that want
-/// one. Returns the nodes of the tangents, by result; kNoNode: it wants none.
-std::vector<NodeId> trace_backward(Session& session, Capture& capture,
-                                   const ops::TensorList& results) {
-  ops::Context& c = session.c;
-  capture.begin_gradients();
-  std::vector<NodeId> tangents;
-  std::vector<ops::Edge> roots;
-  ops::TensorList starts;
-  for (const Tensor& result : results) {
-    tangents.push_back(kNoNode);
-    if (!result.requires_grad()) continue;
-    starts.push_back(capture.tangent_of(result));
-    tangents.back() = capture.node_of(starts.back());
-    roots.push_back(ops::gradient_edge(c, result));
-  }
-  BackwardOptions options;
-  options.accumulate = false;
-  options.is_traced = true;
-  std::vector<std::size_t> wanted;
-  for (std::size_t i = 0; i < capture.inputs.size(); ++i) {
-    const Tensor& input = capture.inputs[i].first;
-    if (!input.requires_grad()) continue;
-    wanted.push_back(i);
-    options.inputs.push_back(ops::gradient_edge(c, input));
-  }
-  const ops::TensorList gradients =
-      run_backward(c, session.emitter.graph(), roots, std::move(starts), options);
-  capture.graph.gradients.assign(capture.inputs.size(), kNoNode);
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (gradients[i].defined()) capture.graph.gradients[wanted[i]] = capture.node_of(gradients[i]);
-  }
-  return tangents;
-}
 
 /// A result is pretended no longer: its history and memory go, its object stays.
 void take_apart(const Tensor& tensor) {
@@ -111,15 +69,15 @@ void run_backward_pass(const std::shared_ptr<const Compiled>& compiled, ops::Bac
 
 /// The forward pass; what it makes becomes the memory of `results`.
 void run_forward(Session& session, const std::shared_ptr<const Compiled>& compiled,
-                 const Capture& capture, ops::TensorList& results) {
+                 const InputTensors& tensors, ops::TensorList& results) {
   ops::Context& c = session.c;
   ops::TensorList inputs;
-  for (const auto& [tensor, id] : capture.inputs) inputs.push_back(tensor);
+  for (const auto& [tensor, id] : tensors) inputs.push_back(tensor);
   ops::Op op(c, "CompiledFunction", "CompiledFunctionBackward", inputs);
   std::vector<NodeId> kept = compiled->graph.outputs;
   kept.insert(kept.end(), compiled->parts.saved.begin(), compiled->parts.saved.end());
   GraphRun run(c, compiled->graph, compiled->parts.forward, kept);
-  for (const auto& [tensor, id] : capture.inputs) run.give(id, tensor);
+  for (const auto& [tensor, id] : tensors) run.give(id, tensor);
   {
     const ops::GradMode off(c, false);
     run.run();
@@ -128,27 +86,15 @@ void run_forward(Session& session, const std::shared_ptr<const Compiled>& compil
     results[i]->storage = run.memory_of(compiled->graph.outputs[i]);
   for (std::size_t slot = 0; slot < compiled->parts.saved.size(); ++slot) {
     const NodeId id = compiled->parts.saved[slot];
-    const auto input = std::find_if(capture.inputs.begin(), capture.inputs.end(),
+    const auto input = std::find_if(tensors.begin(), tensors.end(),
                                     [id](const auto& entry) { return entry.second == id; });
-    op.save(slot, input != capture.inputs.end() ? input->first : run.take(id));
+    op.save(slot, input != tensors.end() ? input->first : run.take(id));
   }
   op.results_of(results, [compiled](ops::Backward& b) { run_backward_pass(compiled, b); });
   for (std::size_t i = 0; i < results.size(); ++i) {
     const bool has_gradient = i < compiled->tangents.size() && compiled->tangents[i] != kNoNode;
     if (!has_gradient) results[i]->grad_fn = {};
   }
-}
-
-/// The first compilation of a process makes a tensor, so that the device is there. Source: torch's
-/// fake_tensor.init_gpu_context.
-void initialise_device(Session& session, const ops::TensorList& arguments) {
-  if (session.has_compiled) return;
-  const bool is_on_device =
-      std::any_of(arguments.begin(), arguments.end(), [](const Tensor& t) { return t.is_cuda(); });
-  if (!is_on_device) return;
-  session.has_compiled = true;
-  const ops::LabelScope label(session.c, "init_gpu_context");
-  const Tensor made = session.c.empty({1}, session.c.default_dtype, session.current_device);
 }
 
 [[noreturn]] void refuse(Session& session, std::string_view what) {
@@ -229,11 +175,13 @@ class CompiledRun final : public GraphBreaks {
  private:
   [[nodiscard]] const lang::Frame* own_frame() const;
   void compile(const ops::TensorList& all, const ops::TensorList& dead);
-  void run(const std::shared_ptr<const Compiled>& compiled,
-           const std::shared_ptr<const InductorCode>& inductor, ops::TensorList& results);
-  std::shared_ptr<const InductorCode> by_inductor(const Compiled& compiled, bool has_backward);
+  void compile(Unit& unit, std::size_t number);
+  void run(Unit& unit);
+  std::shared_ptr<const InductorCode> by_inductor(const Unit& unit, std::size_t number);
   Capture& capture() { return *captures_.back(); }
   void lift_indices();
+  template <typename F>
+  void on_device(F&& work);
 
   Session& session_;
   Backend backend_;
@@ -245,6 +193,7 @@ class CompiledRun final : public GraphBreaks {
   std::uint64_t looks_ = 0;
   std::uint64_t backwards_ = 0;
   bool is_capturing_ = false;
+  bool is_split_ = false;  ///< what was captured last: PyTorch's cache refuses pieces
 };
 
 void CompiledRun::begin(ops::TensorList arguments) {
@@ -253,6 +202,7 @@ void CompiledRun::begin(ops::TensorList arguments) {
       std::make_unique<Capture>(session_, arguments_, backend_ != Backend::kAotEager));
   capture().breaks = this;
   capture().is_later_graph = captures_.size() > 1;
+  capture().notes_calls = session_.bucket_cap > 0;
   looks_ = session_.c.looks().all;
   session_.lifted.clear();
   backwards_ = session_.backwards;
@@ -320,58 +270,91 @@ void CompiledRun::end(const Value& value) {
   compile(all, {});
 }
 
-/// Dynamo runs what it traces on fake tensors: a list of positions becomes a tensor nevertheless,
-/// and a constant of the graph. Source: torch's applySlicing; FakeTensorMode, lift_fresh.
-void CompiledRun::lift_indices() {
+/// What is asked for meanwhile is no pretended memory.
+template <typename F>
+void CompiledRun::on_device(F&& work) {
   ops::Context& c = session_.c;
   Pretender* const pretender = session_.emitter.pretended_by();
   session_.emitter.pretend(nullptr);
   ops::Tracer* const tracer = std::exchange(c.tracer, nullptr);
-  for (const auto& [bytes, device] : session_.lifted) {
-    const ops::LabelScope label(c, "lift_fresh");
-    Tensor made = c.scratch(bytes, device);
-    const Tensor constant = c.scratch(bytes, device);
-    made.reset();
-  }
+  work();
   c.tracer = tracer;
   session_.emitter.pretend(pretender);
 }
 
-std::shared_ptr<const InductorCode> CompiledRun::by_inductor(const Compiled& compiled,
-                                                             bool has_backward) {
-  const std::size_t number = captures_.size();
+/// Dynamo runs what it traces on fake tensors: a list of positions becomes a tensor nevertheless,
+/// and a constant of the graph. Source: torch's applySlicing; FakeTensorMode, lift_fresh.
+void CompiledRun::lift_indices() {
+  ops::Context& c = session_.c;
+  on_device([&] {
+    for (const auto& [bytes, device] : session_.lifted) {
+      const ops::LabelScope label(c, "lift_fresh");
+      Tensor made = c.scratch(bytes, device);
+      const Tensor constant = c.scratch(bytes, device);
+      made.reset();
+    }
+  });
+  session_.lifted.clear();
+}
+
+std::shared_ptr<const InductorCode> CompiledRun::by_inductor(const Unit& unit, std::size_t number) {
+  const Compiled& compiled = *unit.compiled;
+  const TracedCode traced{compiled.graph,
+                          unit.inputs,
+                          compiled.tangents,
+                          unit.has_backward,
+                          capture().under_autocast(),
+                          !capture().has_functions && !capture().has_policies && !is_split_};
   auto& known = kept_of<KeptFunction>(session_, function_.object(), number);
-  CapturedCall call{capture().graph,
+  CapturedCall call{compiled.graph,
                     {},
                     compiled.tangents,
-                    has_backward,
-                    capture().under_autocast(),
-                    sizes_of(arguments_),
-                    offsets_of(capture(), arguments_)};
-  for (const auto& [tensor, id] : capture().inputs) call.inputs.push_back(id);
+                    unit.has_backward,
+                    traced.under_autocast,
+                    sizes_of(unit.arguments),
+                    offsets_of(unit.inputs, unit.arguments)};
+  for (const auto& [tensor, id] : unit.inputs) call.inputs.push_back(id);
   KnownCode* code = known.find(call);
-  if (code == nullptr) {
+  const bool is_new = code == nullptr;
+  if (is_new) {
     auto& seen = kept_of<KeptSizes>(session_, code_of(session_, function_), number);
     lift_indices();
-    code = &known.add(std::move(call), seen.open(session_, sizes_, capture(), arguments_));
+    code = &known.add(std::move(call), seen.open(session_, sizes_, traced, unit.arguments));
   } else if (code->is_made_for(call)) {
     return code->code;
   } else {
     code->call = std::move(call);
   }
-  code->kept.open_sizes = code->open_inputs(capture());
+  code->kept.open_sizes = code->open_inputs(unit.inputs, unit.arguments);
   code->kept.open_images = code->open_images();
   code->kept.runs_as_graphs = backend_ == Backend::kInductorGraphs;
   const auto& device = session_.c.spec();
   try {
-    code->code = compile_with_inductor(session_, capture(), compiled.tangents, has_backward,
-                                       {device.sm_count, device.max_threads_per_sm}, code->kept,
-                                       session_.emitter.recorded() != nullptr);
+    code->code =
+        compile_with_inductor(session_, traced, {device.sm_count, device.max_threads_per_sm},
+                              code->kept, session_.emitter.recorded() != nullptr);
   } catch (const ops::NotModelled& problem) {
     known.forget(code);
     refuse(session_, problem.what());
   }
+  if (is_new && !code->code->is_cached) on_device([&] { compile_anew(session_, *code->code); });
   return code->code;
+}
+
+void CompiledRun::compile(Unit& unit, std::size_t number) {
+  if (backend_ != Backend::kAotEager) {
+    unit.inductor = by_inductor(unit, number);
+    return;
+  }
+  Compiled& compiled = *unit.compiled;
+  if (unit.has_backward) {
+    compiled.graph.merge_equal();
+    compiled.parts = graph::partition(compiled.graph);
+    return;
+  }
+  std::vector<NodeId> inputs;
+  for (const auto& [tensor, id] : unit.inputs) inputs.push_back(id);
+  compiled.parts.forward = compiled.graph.needed_for(compiled.graph.outputs, inputs);
 }
 
 /// What was captured is compiled and run; it gives those of the tensors that it made.
@@ -383,40 +366,26 @@ void CompiledRun::compile(const ops::TensorList& all, const ops::TensorList& dea
     refuse(session_, "compiled code that acts by the numbers in a tensor is not modelled");
   if (session_.backwards != backwards_)
     refuse(session_, "a backward pass in compiled code is not modelled");
-  const auto compiled = std::make_shared<Compiled>();
-  ops::TensorList results;
-  std::shared_ptr<const InductorCode> inductor;
+  std::vector<Unit> units;
   session_.guarded([&] {
+    ops::TensorList results;
     for (const Tensor& tensor : all) {
-      if (!Capture::is_made_here(tensor)) continue;
-      results.push_back(tensor);
-      captured.graph.outputs.push_back(captured.node_of(tensor));
+      if (Capture::is_made_here(tensor)) results.push_back(tensor);
     }
-    const bool has_backward =
-        c.grad_enabled() && std::any_of(results.begin(), results.end(),
-                                        [](const Tensor& t) { return t.requires_grad(); });
-    if (has_backward) compiled->tangents = trace_backward(session_, captured, results);
-    std::vector<NodeId> written;
-    for (const auto& [input, id] : captured.written_inputs) {
-      written.push_back(id);
-      captured.graph.written.push_back(captured.input_of(input));
-    }
-    captured.graph.outputs.insert(captured.graph.outputs.end(), written.begin(), written.end());
-    if (captured.graph.outputs.empty()) return;
-    if (backend_ != Backend::kAotEager) {
-      inductor = by_inductor(*compiled, has_backward);
-      return;
-    }
-    if (has_backward) {
-      captured.graph.merge_equal();
-      compiled->parts = graph::partition(captured.graph);
-    } else {
-      std::vector<NodeId> inputs;
-      for (const auto& [tensor, id] : captured.inputs) inputs.push_back(id);
-      compiled->parts.forward = captured.graph.needed_for(captured.graph.outputs, inputs);
+    units = traced_units(session_, captured, arguments_, std::move(results));
+    is_split_ = units.size() > 1;
+    for (Unit& unit : units) {
+      const auto piece = static_cast<std::size_t>(&unit - units.data());
+      if (!unit.compiled->graph.outputs.empty()) compile(unit, captures_.size() + (piece << 16U));
     }
   });
-  for (const Tensor& tensor : results) take_apart(tensor);
+  for (const Unit& unit : units) {
+    for (const Tensor& tensor : unit.results) take_apart(tensor);
+  }
+  for (const auto& [id, tensor] : captured.read_tensors) {
+    if (!Capture::is_made_here(tensor)) Capture::forget_node(tensor);
+  }
+  captured.read_tensors.clear();
   for (const auto* tensors : {&all, &dead}) {
     for (const Tensor& tensor : *tensors) {
       if (!Capture::is_made_here(tensor)) Capture::forget_node(tensor);
@@ -430,14 +399,17 @@ void CompiledRun::compile(const ops::TensorList& all, const ops::TensorList& dea
            "a tensor that compiled code makes and keeps, other than its result, is not modelled");
   captured.stop();
   is_capturing_ = false;
-  const bool is_empty = captured.graph.outputs.empty();
-  compiled->graph = std::move(captured.graph);
-  if (!is_empty) run(compiled, inductor, results);
+  for (Unit& unit : units) {
+    if (!unit.compiled->graph.outputs.empty()) run(unit);
+    unit.results.clear();  // what later pieces read stays with them
+    unit.inputs.clear();
+    unit.arguments.clear();
+  }
 }
 
-void CompiledRun::run(const std::shared_ptr<const Compiled>& compiled,
-                      const std::shared_ptr<const InductorCode>& inductor,
-                      ops::TensorList& results) {
+void CompiledRun::run(Unit& unit) {
+  const auto& compiled = unit.compiled;
+  const auto& inductor = unit.inductor;
   if (graph::Details* details = session_.emitter.recorded()) {
     graph::CompiledCode text =
         inductor != nullptr
@@ -464,10 +436,9 @@ void CompiledRun::run(const std::shared_ptr<const Compiled>& compiled,
   }
   session_.guarded([&] {
     if (inductor != nullptr) {
-      if (!inductor->is_cached) trace_patterns(session_, *inductor);
-      run_inductor_forward(session_, inductor, capture(), results);
+      run_inductor_forward(session_, inductor, unit.inputs, unit.results);
     } else {
-      run_forward(session_, compiled, capture(), results);
+      run_forward(session_, compiled, unit.inputs, unit.results);
     }
   });
 }
@@ -479,15 +450,25 @@ GraphBreaks* code_under_way(Session& session) {
   return runs.empty() ? nullptr : runs.back();
 }
 
+ops::TensorList initialise_device(Session& session, const lang::CallArgs& args) {
+  ops::TensorList arguments;
+  for (std::size_t i = 0; i < args.positional + args.keyword_count; ++i)
+    collect_tensors(args.values[i], arguments);
+  const bool is_on_device =
+      std::any_of(arguments.begin(), arguments.end(), [](const Tensor& t) { return t.is_cuda(); });
+  if (session.has_compiled || !is_on_device) return arguments;
+  session.has_compiled = true;
+  const ops::LabelScope label(session.c, "init_gpu_context");
+  const Tensor made = session.c.empty({1}, session.c.default_dtype, session.current_device);
+  return arguments;
+}
+
 Value call_compiled(Session& session, Backend backend, ForSizes sizes, const Value& function,
                     lang::CallArgs& args) {
   const auto& under_way = runs_of(session).runs;
   const bool is_within = session.c.tracer != nullptr || !under_way.empty();
   if (is_within) return session.interp.call(function, args);
-  ops::TensorList arguments;
-  for (std::size_t i = 0; i < args.positional + args.keyword_count; ++i)
-    collect_tensors(args.values[i], arguments);
-  initialise_device(session, arguments);
+  ops::TensorList arguments = initialise_device(session, args);
   ++session.compiled_calls;
   CompiledRun run(session, backend, sizes, function);
   run.begin(std::move(arguments));

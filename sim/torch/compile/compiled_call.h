@@ -18,6 +18,10 @@ enum class Backend : std::uint8_t { kAotEager, kInductor, kInductorGraphs };
 lang::Value call_compiled(Session& session, Backend backend, ForSizes sizes,
                           const lang::Value& function, lang::CallArgs& args);
 
+/// The tensors that compiled code is called with. The first compilation of a process makes one, so
+/// that the device is there. Source: torch's fake_tensor.init_gpu_context.
+ops::TensorList initialise_device(Session& session, const lang::CallArgs& args);
+
 /// The innermost call of compiled code; null: there is none.
 GraphBreaks* code_under_way(Session& session);
 

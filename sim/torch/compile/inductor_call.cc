@@ -22,8 +22,11 @@ Tensor tangent_like(ops::Backward& b, const graph::GraphNode& node, const Tensor
     const ops::LabelScope label(b.c, "zeros");
     return b.c.empty_strided(node.sizes, node.strides, node.dtype, node.device);
   }
-  const bool is_laid_out = incoming.strides() == node.strides || incoming.numel() <= 1;
-  if (is_laid_out) return incoming;
+  // In dimensions of one element strides do not count.
+  Ref<ops::TensorImpl> traced = make_ref<ops::TensorImpl>();
+  traced->sizes = node.sizes;
+  traced->strides = node.strides;
+  if (incoming.is_contiguous(Tensor(std::move(traced)).suggest_memory_format())) return incoming;
   const ops::LabelScope label(b.c, "contiguous");
   return b.c.empty_strided(node.sizes, node.strides, node.dtype, node.device);
 }
@@ -68,7 +71,9 @@ bool draws_again(const NodeGraph& joint, const graph::Partition& parts) {
 
 }  // namespace
 
-void trace_patterns(Session& session, const InductorCode& code) {
+namespace {
+
+void trace_patterns(Session& session) {
   if (std::exchange(session.has_traced_patterns, true)) return;
   ops::Context& c = session.c;
   const ops::LabelScope label(c, "_get_sfdp_patterns");
@@ -81,8 +86,19 @@ void trace_patterns(Session& session, const InductorCode& code) {
     }
     for (Tensor& constant : constants) constant.reset();
   }
-  for (const ops::ScalarType dtype : code.constants)
-    const Tensor folded = c.empty({}, dtype, session.current_device);
+}
+
+}  // namespace
+
+void compile_anew(Session& session, const InductorCode& code) {
+  trace_patterns(session);
+  ops::Context& c = session.c;
+  const ops::LabelScope label(c, "_deduce_value");
+  ops::TensorList held;
+  for (const InductorCode::Constant& constant : code.constants) {
+    Tensor folded = c.empty({}, constant.dtype, session.current_device);
+    if (constant.is_held) held.push_back(std::move(folded));
+  }
 }
 
 namespace {
@@ -110,27 +126,35 @@ std::int64_t graph_function_of(Session& session, const InductorCode& code, const
 }  // namespace
 
 std::shared_ptr<const InductorCode> compile_with_inductor(
-    Session& session, const Capture& capture, const std::vector<NodeId>& tangents,
-    bool has_backward, const graph::inductor::DeviceShape& device, KeptCode& kept,
-    bool wants_text) {
+    Session& session, const TracedCode& traced, const graph::inductor::DeviceShape& device,
+    KeptCode& kept, bool wants_text) {
+  const bool has_backward = traced.has_backward;
   std::vector<NodeId> places;
   auto code = std::make_shared<InductorCode>();
   NodeGraph joint =
-      graph::inductor::decompose(capture.graph, capture.under_autocast(), places, code->unknown);
+      graph::inductor::decompose(traced.graph, traced.under_autocast, places, code->unknown);
   std::map<NodeId, int> open_sizes;
-  for (std::size_t i = 0; i < kept.open_sizes.size() && i < capture.inputs.size(); ++i)
-    open_sizes[places[capture.inputs[i].second]] = kept.open_sizes[i];
+  for (std::size_t i = 0; i < kept.open_sizes.size() && i < traced.inputs.size(); ++i)
+    open_sizes[places[traced.inputs[i].second]] = kept.open_sizes[i];
   std::vector<std::string> labels = graph::inductor::labels_of(joint, open_sizes);
   if (wants_text) code->text.joint = graph::joint_text(joint);
   for (const graph::GraphNode& node : joint.nodes) {
     const bool is_uniform = node.kind == NodeKind::kFill && node.name != "iota";
-    if (is_uniform && node.device.is_cuda()) code->constants.push_back(node.dtype);
+    if (!is_uniform || !node.device.is_cuda()) continue;
+    // The view of a whole that is written into stays without a reader.
+    const auto id = static_cast<NodeId>(&node - joint.nodes.data());
+    const bool is_held = std::any_of(
+        joint.nodes.begin() + id, joint.nodes.end(), [id](const graph::GraphNode& reader) {
+          return reader.name == "as_strided_scatter" && reader.inputs.front() == id;
+        });
+    code->constants.push_back({node.dtype, is_held});
   }
   graph::inductor::drop_batches_of_one(joint, labels, places);
   const std::vector<bool> are_converted = graph::inductor::simplify_joint(joint);
   if (has_backward) joint.merge_equal(are_converted);  // the partitioner's part
-  for (const auto& [tensor, id] : capture.inputs) code->inputs.push_back(places[id]);
-  for (const NodeId id : tangents) code->tangents.push_back(id == kNoNode ? kNoNode : places[id]);
+  for (const auto& [tensor, id] : traced.inputs) code->inputs.push_back(places[id]);
+  for (const NodeId id : traced.tangents)
+    code->tangents.push_back(id == kNoNode ? kNoNode : places[id]);
   code->outputs = joint.outputs.size() - joint.written.size();
   code->has_backward = has_backward;
   graph::Partition parts;
@@ -139,7 +163,7 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
   } else {
     parts.forward = joint.needed_for(joint.outputs, code->inputs);
   }
-  code->is_cached = !draws_again(joint, parts) && !capture.has_functions && !capture.has_policies;
+  code->is_cached = !draws_again(joint, parts) && traced.is_cached;
   std::vector<NodeId> results = joint.outputs;
   results.resize(code->outputs);
   for (const NodeId id : code->inputs) code->is_fixed.push_back(joint.nodes[id].is_parameter);
@@ -237,10 +261,10 @@ void run_backward(Session& session, const std::shared_ptr<const InductorCode>& c
 }  // namespace
 
 void run_inductor_forward(Session& session, const std::shared_ptr<const InductorCode>& code,
-                          const Capture& capture, ops::TensorList& results) {
+                          const InputTensors& tensors, ops::TensorList& results) {
   ops::Context& c = session.c;
   ops::TensorList inputs;
-  for (const auto& [tensor, id] : capture.inputs) inputs.push_back(tensor);
+  for (const auto& [tensor, id] : tensors) inputs.push_back(tensor);
   ops::Op op(c, "CompiledFunction", "CompiledFunctionBackward", inputs);
   PlanRun run(c, code->forward);
   {

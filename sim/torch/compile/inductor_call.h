@@ -22,7 +22,12 @@ struct InductorCode {
   std::vector<graph::NodeId> inputs;    ///< in the joint graph, in the capture's order
   std::vector<graph::NodeId> tangents;  ///< by result of the code; kNoNode: it wants none
   std::vector<graph::NodeId> gradients;
-  std::vector<ops::ScalarType> constants;  ///< of one number throughout, in the joint graph
+  /// Of one number throughout, in the joint graph.
+  struct Constant {
+    ops::ScalarType dtype = ops::ScalarType::kFloat32;
+    bool is_held = false;  ///< by a view of it that nobody reads, until all are folded
+  };
+  std::vector<Constant> constants;
   bool is_cached = true;    ///< PyTorch keeps the compiled code from one process to the next
   std::size_t outputs = 0;  ///< results of the forward pass before what is saved
   std::vector<std::string_view> unknown;  ///< operators whose decompositions are not known
@@ -47,21 +52,33 @@ struct KeptCode {
   std::map<std::vector<std::vector<std::int64_t>>, std::int64_t> graph_functions;
 };
 
-/// Compiles a captured graph. `tangents`: of its results, in the captured graph. `kept`: of calls
-/// with dynamic sizes before; the first fills it. Errors: ops::NotModelled.
+/// The graph's inputs in order, and their nodes.
+using InputTensors = std::vector<std::pair<ops::Tensor, graph::NodeId>>;
+
+/// Captured code, or a piece of it: what a compiler is given.
+struct TracedCode {
+  const graph::NodeGraph& graph;
+  const InputTensors& inputs;
+  const std::vector<graph::NodeId>& tangents;  ///< of its results, in the graph
+  bool has_backward = false;
+  bool under_autocast = false;
+  bool is_cached = true;  ///< nothing in it that PyTorch's cache refuses
+};
+
+/// Compiles captured code. `kept`: of calls with dynamic sizes before; the first fills it. Errors:
+/// ops::NotModelled.
 std::shared_ptr<const InductorCode> compile_with_inductor(
-    Session& session, const Capture& capture, const std::vector<graph::NodeId>& tangents,
-    bool has_backward, const graph::inductor::DeviceShape& device, KeptCode& kept, bool wants_text);
+    Session& session, const TracedCode& traced, const graph::inductor::DeviceShape& device,
+    KeptCode& kept, bool wants_text);
 
 /// What compiling asks for itself where no cache answers: the joint graph's pattern matcher traces
-/// its attention patterns once a process, on tensors of one number. Source: torch's
-/// _get_sfdp_patterns; docs/compile.md.
-/// `constants`: the nodes of one number throughout, which are folded, each call anew.
-void trace_patterns(Session& session, const InductorCode& code);
+/// its attention patterns once a process, on tensors of one number; nodes of one number throughout
+/// are folded. Source: torch's _get_sfdp_patterns, UniformValueConstantFolder; docs/compile.md.
+void compile_anew(Session& session, const InductorCode& code);
 
 /// Runs the forward pass: its results become the memory of `results`.
 void run_inductor_forward(Session& session, const std::shared_ptr<const InductorCode>& code,
-                          const Capture& capture, ops::TensorList& results);
+                          const InputTensors& inputs, ops::TensorList& results);
 
 /// Gradients come as PyTorch traced them: laid out as the results are, zeros where none arrived.
 ops::Tensor tangent_like(ops::Backward& b, const graph::GraphNode& node,

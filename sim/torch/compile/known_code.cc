@@ -97,8 +97,8 @@ bool is_tied(const graph::NodeGraph& graph, NodeId input, std::size_t dim) {
   return false;
 }
 
-NodeId input_of(const Capture& capture, const Tensor& argument) {
-  for (const auto& [tensor, id] : capture.inputs) {
+NodeId input_of(const InputTensors& inputs, const Tensor& argument) {
+  for (const auto& [tensor, id] : inputs) {
     if (tensor.impl() == argument.impl()) return id;
   }
   return graph::kNoNode;
@@ -112,16 +112,16 @@ std::vector<ops::Dims> sizes_of(const ops::TensorList& tensors) {
   return sizes;
 }
 
-std::vector<std::int64_t> offsets_of(const Capture& capture, const ops::TensorList& tensors) {
+std::vector<std::int64_t> offsets_of(const InputTensors& inputs, const ops::TensorList& tensors) {
   std::vector<std::int64_t> offsets;
   for (const Tensor& tensor : tensors) {
-    const bool is_read = input_of(capture, tensor) != graph::kNoNode;
+    const bool is_read = input_of(inputs, tensor) != graph::kNoNode;
     offsets.push_back(is_read ? tensor->offset : 0);
   }
   return offsets;
 }
 
-OpenSizes SeenSizes::open(Session& session, ForSizes sizes, const Capture& capture,
+OpenSizes SeenSizes::open(Session& session, ForSizes sizes, const TracedCode& traced,
                           const ops::TensorList& arguments) {
   OpenSizes out;
   const std::vector<ops::Dims> now = sizes_of(arguments);
@@ -131,7 +131,7 @@ OpenSizes SeenSizes::open(Session& session, ForSizes sizes, const Capture& captu
   bool is_any = false;
   for (std::size_t i = 0; i < now.size(); ++i) {
     if (first_[i].empty()) first_[i] = now[i];
-    const NodeId input = input_of(capture, arguments[i]);
+    const NodeId input = input_of(traced.inputs, arguments[i]);
     // What the code does not read may be of any size.
     std::vector<bool>& of = out.emplace_back(now[i].size(), input == graph::kNoNode);
     if (input == graph::kNoNode) continue;
@@ -145,7 +145,7 @@ OpenSizes SeenSizes::open(Session& session, ForSizes sizes, const Capture& captu
       const bool is_wanted =
           sizes == ForSizes::kOthersToo || (sizes == ForSizes::kAutomatic && are_others_[i][dim]);
       // A size of 1 is always by itself.
-      of[dim] = is_wanted && now[i][dim] > 1 && !is_tied(capture.graph, input, dim);
+      of[dim] = is_wanted && now[i][dim] > 1 && !is_tied(traced.graph, input, dim);
       is_any = is_any || of[dim];
     }
   }
@@ -201,13 +201,15 @@ bool KnownCode::fits(const CapturedCall& other) const {
                     other.graph.nodes.end(), is_alike);
 }
 
-std::vector<int> KnownCode::open_inputs(const Capture& capture) const {
+std::vector<int> KnownCode::open_inputs(const InputTensors& inputs,
+                                        const ops::TensorList& arguments) const {
   std::vector<int> counts;
   std::vector<std::int64_t> seen;
-  for (const auto& [tensor, id] : capture.inputs) {
+  for (const auto& [tensor, id] : inputs) {
     int& count = counts.emplace_back(0);
-    const auto& arguments = capture.arguments();
-    const auto at = std::find(arguments.begin(), arguments.end(), tensor.impl());
+    const auto at = std::find_if(
+        arguments.begin(), arguments.end(),
+        [&tensor](const Tensor& argument) { return argument.impl() == tensor.impl(); });
     const auto i = static_cast<std::size_t>(at - arguments.begin());
     if (i >= open.size()) continue;
     for (std::size_t dim = 0; dim < open[i].size(); ++dim) {

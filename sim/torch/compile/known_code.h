@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "sim/torch/compile/capture.h"
 #include "sim/torch/compile/inductor_call.h"
 
 namespace tidemark::torch {
@@ -23,7 +22,7 @@ using OpenSizes = std::vector<std::vector<bool>>;
 class SeenSizes {
  public:
   /// Which of the arguments' sizes are open when the code is compiled for them.
-  OpenSizes open(Session& session, ForSizes sizes, const Capture& capture,
+  OpenSizes open(Session& session, ForSizes sizes, const TracedCode& traced,
                  const ops::TensorList& arguments);
 
  private:
@@ -55,14 +54,15 @@ struct KnownCode {
   [[nodiscard]] bool is_made_for(const CapturedCall& other) const;
   /// By input of the graph: how many open sizes it is the first to have. Equal sizes are one.
   /// Source: torch's duck shapes.
-  [[nodiscard]] std::vector<int> open_inputs(const Capture& capture) const;
+  [[nodiscard]] std::vector<int> open_inputs(const InputTensors& inputs,
+                                             const ops::TensorList& arguments) const;
   /// Height and width of the images among the arguments, where one of them is open.
   [[nodiscard]] std::vector<std::pair<std::int64_t, std::int64_t>> open_images() const;
 };
 
 std::vector<ops::Dims> sizes_of(const ops::TensorList& tensors);
 /// Where each begins in its memory; 0: the code does not read it.
-std::vector<std::int64_t> offsets_of(const Capture& capture, const ops::TensorList& tensors);
+std::vector<std::int64_t> offsets_of(const InputTensors& inputs, const ops::TensorList& tensors);
 
 /// All that was compiled of a function, the latest used first.
 class KnownCodes {

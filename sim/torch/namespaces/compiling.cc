@@ -56,6 +56,19 @@ void add_compiling(Session& session, lang::Module& module) {
           return Value::boolean(true);
         }));
   };
+  module.set(session.interp.intern("initialise_device"),
+             session.interp.raw_function(
+                 "initialise_device", [s = &session](lang::Interp&, lang::CallArgs& args) -> Value {
+                   initialise_device(*s, args);
+                   return Value::none();
+                 }));
+  module.set(session.interp.intern("set_bucket_cap"),
+             session.interp.function("set_bucket_cap(cap)",
+                                     [s = &session](lang::Interp&, lang::Arguments& a) {
+                                       const Bytes before = s->bucket_cap;
+                                       s->bucket_cap = static_cast<Bytes>(a.integer(0));
+                                       return Value::integer(static_cast<std::int64_t>(before));
+                                     }));
   // Between these a program runs as eager has it: leave_graph tells whether it was captured before.
   module.set(session.interp.intern("leave_graph"),
              session.interp.function("leave_graph(what)",
@@ -72,6 +85,18 @@ void add_compiling(Session& session, lang::Module& module) {
         return Value::none();
       }));
   add_graphed_passes(session, module);
+  // What PyTorch's compiler sees as one call, though it is several here.
+  const auto whole_call = [&](std::string_view name, std::string_view signature, bool begins) {
+    module.set(
+        session.interp.intern(name),
+        session.interp.function(signature, [s = &session, begins](lang::Interp&, lang::Arguments&) {
+          if (auto* capture = dynamic_cast<Capture*>(s->c.tracer))
+            begins ? capture->begin_whole_call() : capture->end_whole_call();
+          return Value::none();
+        }));
+  };
+  whole_call("begin_whole_call", "begin_whole_call()", true);
+  whole_call("end_whole_call", "end_whole_call()", false);
   region("begin_checkpointed", "begin_checkpointed()", true);
   region("end_checkpointed", "end_checkpointed()", false);
   // DTensors find sizes by fake tensors, the first of which meets no device behind it: none is

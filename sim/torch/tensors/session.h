@@ -193,6 +193,9 @@ class Session {
   /// What torch.compile keeps of a function's code, with gradients and without.
   std::map<const void*, std::shared_ptr<void>> compiled_code;
   bool has_compiled = false;  ///< something, in this process
+  /// Of the DistributedDataParallel whose module runs: bytes of a bucket. 0: compiled code is not
+  /// split.
+  Bytes bucket_cap = 0;
   /// Lists that index tensors of a device in the code that is captured: the bytes of each.
   std::vector<std::pair<Bytes, ops::Device>> lifted;
   std::int64_t compiled_calls = 0;   ///< of compiled functions, so far

@@ -62,13 +62,6 @@ _WITHOUT_EFFECT = {
 }
 
 
-# Source: torch/_dynamo/backends/distributed.py, DDPOptimizer.
-_IS_SPLIT = (
-    "PyTorch splits code that is compiled under DistributedDataParallel where its buckets of gradients end: here it "
-    "is compiled as one, as by torch._dynamo.config.optimize_ddp = False (docs/compile.md)"
-)
-
-
 def is_ddp(module):
     distributed = sys.modules.get("torch.nn.parallel.distributed")
     return distributed is not None and isinstance(module, distributed.DistributedDataParallel)
@@ -84,16 +77,10 @@ def compile_frames(module, dynamo_ctx):
         compile_frames(child, dynamo_ctx)
 
 
-def note_of_buckets(module, first_cap):
-    """tells of compiled code within a module under DDP, if its parameters fill more than a bucket"""
-    if _C.compile_mode() != "model" or torch._dynamo.config.optimize_ddp in (False, "no_optimization"):
-        return
-    for part in module.modules():
-        if isinstance(part, OptimizedModule) or hasattr(vars(part).get("forward"), "_torchdynamo_orig_callable"):
-            sizes = [p.numel() * p.element_size() for p in part.parameters() if p.requires_grad]
-            if sum(sizes[1:]) >= first_cap:
-                _tidemark.note(_IS_SPLIT)
-                return
+def _call_ddp(module, *args, **kwargs):
+    # Dynamo looks at DDP's own code first, and leaves it.
+    _C.initialise_device(*args, *kwargs.values())
+    return module(*args, **kwargs)
 
 
 class OptimizedModule(torch.nn.Module):
@@ -112,7 +99,7 @@ class OptimizedModule(torch.nn.Module):
         if is_ddp(mod) and dynamo_ctx.backend is not None:
             # DDP's own code is not compiled, and tells of itself what is (torch/_dynamo/convert_frame.py).
             compile_frames(mod.module, dynamo_ctx)
-            super().__setattr__("forward", mod.__call__)
+            super().__setattr__("forward", functools.partial(_call_ddp, mod))
         else:
             super().__setattr__("forward", dynamo_ctx.compiled(mod.__call__))
 

@@ -89,7 +89,6 @@ def _to_device(value, device):
 
 class DistributedDataParallel(nn.Module, Joinable):
     broadcast_bucket_size = 250 * 1024 * 1024
-    _was_called = False
 
     def __init__(
         self,
@@ -234,12 +233,18 @@ class DistributedDataParallel(nn.Module, Joinable):
         dist.all_reduce(requires_sync, group=self.process_group, async_op=True)
 
     def forward(self, *inputs, **kwargs):
-        if not self._was_called:
-            self._was_called = True
-            if "torch._dynamo.eval_frame" in sys.modules:
-                torch._dynamo.eval_frame.note_of_buckets(self.module, dist._DEFAULT_FIRST_BUCKET_BYTES)
         inputs, kwargs = self._pre_forward(*inputs, **kwargs)
-        return self._post_forward(self.module(*inputs, **kwargs))
+        return self._post_forward(self._run_ddp_forward(*inputs, **kwargs))
+
+    def _run_ddp_forward(self, *inputs, **kwargs):
+        # What is compiled meanwhile is split where buckets end (torch/_dynamo/convert_frame.py).
+        compiles = "torch._dynamo.eval_frame" in sys.modules
+        splits = compiles and torch._dynamo.config.optimize_ddp in (True, "ddp_optimizer")
+        before = _C.set_bucket_cap(self.bucket_bytes_cap if splits else 0)
+        try:
+            return self.module(*inputs, **kwargs)
+        finally:
+            _C.set_bucket_cap(before)
 
     def _pre_forward(self, *inputs, **kwargs):
         if torch.is_grad_enabled() and self.require_backward_grad_sync:
