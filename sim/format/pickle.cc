@@ -44,7 +44,7 @@ enum Opcode : unsigned char {
   kBinGet = 'h',
   kLongBinGet = 'j',
   kProto = 0x80,
-  kFrame = 0x95,
+  kFrameSize = 0x95,
 };
 
 /// What an opcode that is refused would do.
@@ -339,7 +339,7 @@ void PickleReader::first_bytes() {
 /// Opcodes that a snapshot has few of.
 void PickleReader::step_rare(unsigned char opcode) {
   switch (opcode) {
-    case kFrame:
+    case kFrameSize:
       begin_frame();
       return;
     case kNoneValue:

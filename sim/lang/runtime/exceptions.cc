@@ -113,9 +113,9 @@ Value ExceptionObject::get_missing_attr(Interp& interp, Name name) {
   if (interp.text(name) == "code" && type().derives_from(*interp.classes().system_exit))
     return args.empty() ? Value::none() : args.size() == 1 ? args[0] : interp.tuple(args);
   if (!type().derives_from(*interp.classes().os_error)) return {};
-  constexpr std::string_view kParts[] = {"errno", "strerror", "filename"};
-  for (std::size_t i = 0; i < std::size(kParts); ++i) {
-    if (interp.text(name) == kParts[i])
+  constexpr std::string_view kOsErrorParts[] = {"errno", "strerror", "filename"};
+  for (std::size_t i = 0; i < std::size(kOsErrorParts); ++i) {
+    if (interp.text(name) == kOsErrorParts[i])
       return args.size() > std::max<std::size_t>(i, 1) ? args[i] : Value::none();
   }
   return {};
