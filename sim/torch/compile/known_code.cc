@@ -205,7 +205,8 @@ std::vector<int> KnownCode::open_inputs(const InputTensors& inputs,
                                         const ops::TensorList& arguments) const {
   std::vector<int> counts;
   std::vector<std::int64_t> seen;
-  for (const auto& [tensor, id] : inputs) {
+  for (const auto& input : inputs) {
+    const Tensor& tensor = input.first;
     int& count = counts.emplace_back(0);
     const auto at = std::find_if(
         arguments.begin(), arguments.end(),
