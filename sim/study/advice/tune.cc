@@ -40,7 +40,7 @@ constexpr int kFineSplit[] = {0,   21,  24,  32,  40,  48,  64,  80,   96,   128
                               192, 256, 320, 384, 512, 640, 768, 1024, 1536, 2048};
 constexpr int kSegment[] = {0, 64};
 constexpr int kFineSegment[] = {0, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512};
-constexpr int kNever[] = {0};
+constexpr int kRounding[] = {0};
 constexpr int kFineRounding[] = {0, 21, 32, 64, 128, 256, 512, 1024};
 constexpr int kCollection[] = {0, 80};
 constexpr int kFineCollection[] = {0, 50, 60, 70, 80, 90, 95};
@@ -49,7 +49,7 @@ constexpr std::array<Knob, 6> kKnobs{
      {"roundup_power2_divisions", kDivisions, kFineDivisions},
      {"max_split_size_mb", kSplit, kFineSplit},
      {"large_segment_size_mb", kSegment, kFineSegment},
-     {"max_non_split_rounding_mb", kNever, kFineRounding},
+     {"max_non_split_rounding_mb", kRounding, kFineRounding},
      {"garbage_collection_threshold", kCollection, kFineCollection, true, true}}};
 using Point = std::array<int, kKnobs.size()>;
 
