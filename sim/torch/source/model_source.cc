@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -40,9 +41,21 @@ std::string way_out(const lang::Value& object, Version release) {
   return is_of_torch ? kWayOut : std::string();
 }
 
-/// The same error; where a package is not there, with what to do about it.
+/// Whether it is the key of a variable that torchrun gives its processes.
+bool is_key_of_torchrun(const lang::UncaughtException& error) {
+  constexpr std::array<std::string_view, 6> kKeys{"'RANK'",       "'LOCAL_RANK'",  "'WORLD_SIZE'",
+                                                  "'GROUP_RANK'", "'MASTER_ADDR'", "'MASTER_PORT'"};
+  return error.type_name == "KeyError" &&
+         std::find(kKeys.begin(), kKeys.end(), error.message) != kKeys.end();
+}
+
+/// The same error; where a package or a job is not there, with what to do about it.
 lang::UncaughtException with_way_out(const lang::UncaughtException& error) {
   Problem problem = error.problems().front();
+  if (is_key_of_torchrun(error)) {
+    if (!problem.hint.empty()) problem.hint += "; ";
+    problem.hint += "torchrun sets it: '--world N' runs the program as a job of N processes";
+  }
   if (error.type_name == "ModuleNotFoundError") {
     if (!problem.hint.empty()) problem.hint += "; ";
     problem.hint += "operators of a package can be declared as custom ops: docs/scenario.md";
