@@ -346,7 +346,7 @@ for call in (lambda: dist.all_reduce(gaps()), lambda: dist.broadcast(gaps(), 0),
     def test_a_program_of_torchruns_is_told_how_to_be_a_job(self):
         (self.folder / "alone.py").write_text("import os\nprint(os.environ['LOCAL_RANK'])\n")
         done = self.tidemark("run", "alone.py", "--device", "h100")
-        self.assertIn("alone.py:2:18: error: KeyError: 'LOCAL_RANK'; torchrun sets it: '--world N'", done.stderr)
+        self.assertIn("alone.py:2:7: error: KeyError: 'LOCAL_RANK'; torchrun sets it: '--world N'", done.stderr)
 
 
 if __name__ == "__main__":
