@@ -108,7 +108,7 @@ class Writer {
 
 Value written(Interp& in, const Expr& node, const std::string& source) {
   Writer writer(in);
-  return in.str(writer.add(node) ? std::move(writer.out) : source);
+  return in.str(writer.add(node) ? writer.out : source);
 }
 
 /// Runs the expressions of annotations where their class's body ran.
@@ -278,7 +278,7 @@ Value annotation_of(Interp& in, ClassObject& type, Name name) {
 
 Value annotations_of(Interp& in, ClassObject& type) {
   if (const Value* held = type.attrs.find(known(name::kAnnotations))) {
-    const Value keep = *held;
+    Value keep = *held;
     settle_annotations(in, keep);
     return keep;
   }

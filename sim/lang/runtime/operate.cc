@@ -342,7 +342,7 @@ Value Interp::inplace(BinaryOp op, const Value& left, const Value& right) {
     const bool is_set_operator =
         op == BinaryOp::kOr || op == BinaryOp::kAnd || op == BinaryOp::kXor || op == BinaryOp::kSub;
     if (right.as<Set>() != nullptr && is_set_operator) {
-      const Value keep = left;
+      Value keep = left;
       change_set(*this, op, *set, right);
       return keep;
     }

@@ -39,14 +39,14 @@ bool in_any_order(Interp& in, const Value& operand) {
 Ref<Set> new_set(Interp& in, bool frozen) { return make_ref<Set>(in.heap(), frozen); }
 
 Ref<Set> set_of(Interp& in, const Value& from, bool frozen = false) {
-  const Ref<Set> out = new_set(in, frozen);
+  Ref<Set> out = new_set(in, frozen);
   out->update(in, from);
   return out;
 }
 
 /// Elements of one table that another has, or has not.
 Ref<Set> chosen(Interp& in, const Entries& from, ValueTable& other, bool wanted, bool frozen) {
-  const Ref<Set> out = new_set(in, frozen);
+  Ref<Set> out = new_set(in, frozen);
   each(from, [&](const Value& key) {
     if ((other.find(in, key) != nullptr) == wanted) out->add(in, key);
   });
@@ -108,7 +108,7 @@ Value of_views(Interp& in, BinaryOp op, const Value& left, const Value& right) {
 }  // namespace
 
 Ref<Set> set_copy(Interp& in, Set& set) {
-  const Ref<Set> out = new_set(in, set.frozen);
+  Ref<Set> out = new_set(in, set.frozen);
   out->merge(in, set);
   return out;
 }
@@ -117,7 +117,7 @@ Ref<Set> set_intersection(Interp& in, Set& set, const Value& other) {
   Set* second = other.as<Set>();
   if (second == &set) return set_copy(in, set);
   if (second == nullptr) {
-    const Ref<Set> out = new_set(in, set.frozen);
+    Ref<Set> out = new_set(in, set.frozen);
     for (Value& item : in.unpack(other)) {
       if (set.table.find(in, item) != nullptr) out->add(in, std::move(item));
     }
@@ -178,7 +178,7 @@ void set_symmetric_difference_update(Interp& in, Set& set, const Value& other) {
 }
 
 Ref<Set> set_symmetric_difference(Interp& in, Set& set, const Value& other) {
-  const Ref<Set> second = set_of(in, other, set.frozen);
+  Ref<Set> second = set_of(in, other, set.frozen);
   if (in_any_order(in, Ref<Set>(&set)) || in_any_order(in, Value(second))) {
     set.settle();
     second->settle();
