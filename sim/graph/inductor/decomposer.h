@@ -40,6 +40,8 @@ class Decomposer {
   NodeId with_expanded_dims(const GraphNode& view, NodeId base);
   void gives(NodeId captured, NodeId id);
   bool by_formula(NodeId id);
+  /// "add_" as "add".
+  static std::string_view without_underscore(std::string_view name);
   void element_wise(NodeId id);
   void copy(NodeId id);
   void reduction(NodeId id);

@@ -322,7 +322,7 @@ NodeId product_of_sum(const PassGraph& pass, const std::vector<std::vector<NodeI
                       const std::vector<bool>& is_output, NodeId id) {
   const GraphNode& node = pass.graph.nodes[id];
   const bool is_sum = node.kind == NodeKind::kPointwise && node.name == "add" &&
-                      node.inputs.size() == 2 && node.numbers == 0;
+                      node.inputs.size() == 2 && node.numbers == 0 && node.dims.empty();
   if (!is_sum || node.sizes.size() != 2) return kNoNode;
   for (std::size_t i = 0; i < 2; ++i) {
     const NodeId product = node.inputs[i];
