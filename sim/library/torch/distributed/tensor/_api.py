@@ -3,7 +3,7 @@ import torch._C as _C
 from torch.autograd.function import Function
 from torch.distributed.tensor._dispatch import dispatch
 from torch.distributed.tensor._dtensor_spec import DTensorSpec, _contiguous_stride
-from torch.distributed.tensor._leaf import begin_context, sum_of_gradients
+from torch.distributed.tensor._leaf import sum_of_gradients
 from torch.distributed.tensor._redistribute import padded_parts, redistribute_local_tensor
 from torch.distributed.tensor.placement_types import Partial, Replicate, Shard
 
