@@ -64,7 +64,7 @@ std::string ending(const HtmlReport& report) {
   if (!explanation.end) return out;
   const Need& need = explanation.end->need;
   return out + (need.reserved_bytes
-                    ? fmt::format("To its end, played there, the program needs a device of {}. ",
+                    ? fmt::format("Played to its end, the program needs a device of {}. ",
                                   human_bytes(need.total_bytes))
                     : std::string("To its end the program needs more than 4 TiB. "));
 }

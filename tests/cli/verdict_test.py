@@ -141,7 +141,7 @@ class Programs(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         text = page.read_text()
         first = re.search(r"<noscript>(.*?)</noscript>", text, re.S).group(1)
-        self.assertTrue(first.startswith("DOES NOT FIT. A refused request ends the run. To its end, played there, the program needs"),
+        self.assertTrue(first.startswith("DOES NOT FIT. A refused request ends the run. Played to its end, the program needs"),
                         first)
         self.assertIn("Under none of", first)
 

@@ -4,7 +4,8 @@ from torch.distributed.tensor._autocast import is_listed, under_autocast
 from torch.distributed.tensor._implicit import replicated
 from torch.distributed.tensor._leaf import begin_context, formula, found, kernel, on_parts, specs_of, spread
 from torch.distributed.tensor._random import begin_random
-from torch.distributed.tensor._ops._along_ops import as_complex, as_real, as_type_of, cumulative, deviation, gather
+from torch.distributed.tensor._ops._along_ops import as_complex, as_real, as_type_of, conjugate, cumulative, deviation
+from torch.distributed.tensor._ops._along_ops import gather, imaginary_part, real_part
 from torch.distributed.tensor._ops._along_ops import interleaved, largest_along, largest_at, log_sum_exp, new_like
 from torch.distributed.tensor._ops._along_ops import repeated, scatter_add, select_along, sorted_along
 from torch.distributed.tensor._ops._einsum_ops import einsum
@@ -269,6 +270,7 @@ _RULES = {
     "cumsum": cumulative, "std": deviation, "logsumexp": log_sum_exp, "topk": sorted_along, "sort": sorted_along,
     "argmax": largest_at, "argmin": largest_at, "gather": gather, "index_select": select_along, "repeat": repeated,
     "repeat_interleave": interleaved, "view_as_complex": as_complex, "view_as_real": as_real, "type_as": as_type_of,
+    "conj": conjugate, "real": real_part, "imag": imaginary_part,
     **{name: loss_of_parts for name in ("mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy")},
     "l1_loss": absolute, "kl_div": divergence, "softmin": softmin,
     "einsum": einsum, **{name: new_like for name in ("new_empty", "new_full", "new_ones", "new_zeros")},

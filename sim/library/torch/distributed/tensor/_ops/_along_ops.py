@@ -392,6 +392,26 @@ def as_real(op, args, kwargs):
     return formula("view_as_real", (x,), lambda: (out(), (), "ViewAsRealBackward0"), back)
 
 
+def conjugate(op, args, kwargs):
+    """a view that is marked; of real numbers nothing"""
+    x = args[0]
+    if not x.is_complex():
+        return x
+    spec = _C.spec_of(x)
+    laid = [Replicate() if p.is_partial() else p for p in spec.placements]
+    out = lambda: spread(op(part(x, laid)), spec, laid, tuple(x.shape))
+    return formula("conj", (x,), lambda: (out(), (), "ConjBackward0"), lambda kept, needs, grad: (grad.conj(),))
+
+
+def real_part(op, args, kwargs):
+    x = args[0]
+    return torch.view_as_real(x).select(-1, 0) if x.is_complex() else x
+
+
+def imaginary_part(op, args, kwargs):
+    return torch.view_as_real(args[0]).select(-1, 1)
+
+
 def as_type_of(op, args, kwargs):
     """what `type_as` means of a tensor that is no DTensor"""
     return args[0].to(args[1].dtype)

@@ -35,13 +35,18 @@ def refuse_mixed(name, values):
             )
 
 
+def _conjugate(x):
+    """handle_r_to_c and conj() of derivatives.yaml: of real numbers nothing"""
+    return x.conj() if x.is_complex() else x
+
+
 # Gradients of more than one operator: (what is kept, the formula). Source: tools/autograd/derivatives.yaml
 _FORMULAS = {
     "abs": ("self", lambda grad, x: grad * x.sgn()),
-    "sin": ("self", lambda grad, x: grad * x.cos()),
+    "sin": ("self", lambda grad, x: grad * _conjugate(x.cos())),
     "cos": ("self", lambda grad, x: _of_cosine(grad, x)),
     "log1p": ("self", lambda grad, x: grad / (x + 1)),
-    "sqrt": ("result", lambda grad, y: grad / (2 * y)),
+    "sqrt": ("result", lambda grad, y: grad / (2 * _conjugate(y))),
     "rsqrt": ("result", lambda grad, y: _of_root(grad, y)),
     "reciprocal": ("result", lambda grad, y: _of_reciprocal(grad, y)),
     "mish": ("self", lambda grad, x: _of_mish(grad, x)),
@@ -52,7 +57,7 @@ _FORMULAS = {
 # C++ works the right factor out first, and lets what it made go at the end, the last first.
 def _of_cosine(grad, x):
     sine = x.sin()
-    factor = -sine
+    factor = -_conjugate(sine)
     out = grad * factor
     del factor
     del sine
@@ -71,7 +76,7 @@ def _of_root(grad, y):
 def _of_reciprocal(grad, y):
     square = y * y
     negative = -grad
-    out = negative * square
+    out = negative * _conjugate(square)
     del negative
     del square
     return out
@@ -204,7 +209,7 @@ def _of_divisor(grad, x, y):
     quotient = x / y
     again = quotient / y
     negative = -grad
-    out = negative * again
+    out = negative * _conjugate(again)
     del negative
     del again
     del quotient
@@ -231,10 +236,10 @@ def _two(op, args, kwargs, name):
     def gradients(kept, needs, grad):
         y, x = kept
         if is_product:
-            of_y = grad * x if needs[1] else None
-            return grad * y if needs[0] else None, of_y
+            of_y = grad * _conjugate(x) if needs[1] else None
+            return grad * _conjugate(y) if needs[0] else None, of_y
         of_y = _of_divisor(grad, x, y) if needs[1] else None
-        return grad / y if needs[0] else None, of_y
+        return grad / _conjugate(y) if needs[0] else None, of_y
 
     wants = (x.requires_grad, y.requires_grad)
     # Nodes keep and drop by the names of operands: other before self.
