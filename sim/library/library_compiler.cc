@@ -44,7 +44,7 @@ constexpr Root kRoots[] = {{"python", false},
                            {"numpy", true},
                            {"torch", true}};
 constexpr std::string_view kNotModelled = "not_modelled.txt";
-constexpr std::string_view kNames = "torch/names.txt";
+constexpr std::string_view kNames[] = {"numpy/names.txt", "torch/names.txt"};
 constexpr std::string_view kSymbol = "tidemark_library_image";
 
 struct File {
@@ -154,19 +154,21 @@ class Compiler {
     }
   }
 
-  /// The names of names.txt, as tools/pytorch_names.py writes it.
+  /// The names of each names.txt, as tools/known_names.py writes it.
   std::vector<Owner> read_names() {
     std::vector<Owner> owners;
-    std::istringstream words(text_of(roots_ / kNames));
-    std::string word;
-    while (words >> word) {
-      if (word == "#") {
-        std::getline(words, word);
-      } else if (word.ends_with(':')) {
-        word.pop_back();
-        owners.push_back({text(word), {}});
-      } else {
-        owners.back().names.push_back(known_name(word));
+    for (const std::string_view path : kNames) {
+      std::istringstream words(text_of(roots_ / path));
+      std::string word;
+      while (words >> word) {
+        if (word == "#") {
+          std::getline(words, word);
+        } else if (word.ends_with(':')) {
+          word.pop_back();
+          owners.push_back({text(word), {}});
+        } else {
+          owners.back().names.push_back(known_name(word));
+        }
       }
     }
     std::sort(owners.begin(), owners.end(),

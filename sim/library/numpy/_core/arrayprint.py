@@ -15,7 +15,7 @@ def _texts(values, kind):
         behind = max([len(text.partition(".")[2]) for text in texts], default=0)
         texts = [text + " " * (behind - len(text.partition(".")[2])) for text in texts]
     else:
-        texts = [str(value) for value in values]
+        texts = [str(value).rjust(5 if kind == "b" else 0) for value in values]
     width = max([len(text) for text in texts], default=0)
     return [" " * (width - len(text)) + text for text in texts]
 

@@ -437,7 +437,7 @@ class ndarray:
         texts = _texts(
             [_shortest(value) for value in values] if self.dtype.name == "float32" else values, self.dtype.kind
         )
-        return _nested(texts, list(self.shape), comma, 1) if self.ndim else texts[0]
+        return _nested(texts, list(self.shape), comma, 1) if self.ndim else texts[0].lstrip()
 
     def __deepcopy__(self, memo):
         return self.copy()

@@ -2,8 +2,8 @@ import math
 import numpy._core.multiarray as _a
 import torch
 from numpy._core.numerictypes import (
-    float16, float32, float64, floating, generic, inexact, int16, int32, int64, int8, integer, issubdtype, number,
-    signedinteger, uint16, uint32, uint64, uint8, unsignedinteger,
+    bool_, float16, float32, float64, floating, generic, inexact, int16, int32, int64, int8, integer, issubdtype,
+    number, signedinteger, uint16, uint32, uint64, uint8, unsignedinteger,
 )
 
 # Arrays have sizes and a type; their numbers are known where they were given, drawn or computed from such.
@@ -262,3 +262,48 @@ class finfo:
 def fromfunction(function, shape, dtype=float64):
     ways = [torch.arange(n, dtype=_a.dtype_of(dtype)._torch()) for n in shape]
     return function(*[_a.made(grid) for grid in torch.meshgrid(*ways, indexing="ij")])
+
+
+euler_gamma, True_, False_, little_endian = 0.5772156649015329, bool_(True), bool_(False), True
+asfortranarray = asarray_chkfinite = asarray
+
+
+def require(a, dtype=None, requirements=None):
+    return asarray(a, dtype)
+
+
+def array_equiv(a, b):
+    """equal, one repeated as the other needs it"""
+    a, b = _t(a), _t(b)
+    try:
+        torch.broadcast_shapes(a.shape, b.shape)
+    except RuntimeError:
+        return False
+    return bool((a == b).all())
+
+
+def iscomplexobj(x):
+    return _t(x).is_complex()
+
+
+def isrealobj(x):
+    return not iscomplexobj(x)
+
+
+def broadcast_shapes(*shapes):
+    return tuple(torch.broadcast_shapes(*shapes))
+
+
+def array_repr(arr):
+    return repr(arr)
+
+
+def array_str(a):
+    return str(a)
+
+
+array2string = array_str
+
+
+def geterr():
+    return {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}

@@ -310,3 +310,50 @@ def divmod(x, y):
 def modf(x):
     whole = trunc(x)
     return subtract(x, whole), whole
+
+
+def copysign(x, y):
+    return _a.apply2("copysign", x, y)
+
+
+def _has_nan(x):
+    return _a.tensor_of(x).is_floating_point()
+
+
+def fmax(x, y):
+    return _a.apply2("fmax" if _has_nan(x) or _has_nan(y) else "maximum", x, y)
+
+
+def fmin(x, y):
+    return _a.apply2("fmin" if _has_nan(x) or _has_nan(y) else "minimum", x, y)
+
+
+def float_power(x, y):
+    return _a.apply2("float_power", x, y)
+
+
+def logaddexp2(x, y):
+    return _a.apply2("logaddexp2", x, y)
+
+
+def ldexp(x, y):
+    return _a.apply2("ldexp", x, y)
+
+
+def signbit(x):
+    return _a.apply1("signbit", _a.array_of(x, copies=False), False)
+
+
+def positive(x):
+    return _a.array_of(x)
+
+
+def invert(x):
+    return _a.apply1("bitwise_not", _a.array_of(x, copies=False), False)
+
+
+conj = conjugate = positive
+acos, acosh, asin, asinh, atan, atan2, atanh = arccos, arccosh, arcsin, arcsinh, arctan, arctan2, arctanh
+pow = power
+bitwise_invert = bitwise_not = invert
+bitwise_left_shift, bitwise_right_shift = left_shift, right_shift

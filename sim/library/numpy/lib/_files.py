@@ -3,6 +3,7 @@ import _tidemark
 import ast
 import math
 import os
+import struct
 import torch
 from numpy._core.multiarray import made, ndarray
 from numpy._core.numeric import asarray
@@ -18,6 +19,33 @@ def _length(file, dtype, offset):
 def fromfile(file, dtype=float, count=-1, sep="", offset=0, *, like=None):
     held = _length(file, dtype, offset)
     return made(torch.empty(held if count == -1 else min(count, held), dtype=dtype_of(dtype)._torch()))
+
+
+_LETTERS = {
+    "bool": "?", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I", "int64": "q",
+    "uint64": "Q", "float16": "e", "float32": "f", "float64": "d",
+}  # fmt: skip
+
+
+def frombuffer(buffer, dtype=float, count=-1, offset=0, *, like=None):
+    """numbers as bytes hold them: of few the values, of many the count. Their memory is the buffer's"""
+    kind = dtype_of(dtype)
+    if isinstance(buffer, ndarray):
+        buffer = buffer.tobytes()
+    size = len(buffer)
+    if offset < 0 or offset > size:
+        raise ValueError(f"offset must be non-negative and no greater than buffer length ({size})")
+    if count < 0 and (size - offset) % kind.itemsize:
+        raise ValueError("buffer size must be a multiple of element size")
+    held = (size - offset) // kind.itemsize
+    if count > held:
+        raise ValueError("buffer is smaller than requested size")
+    held = held if count < 0 else count
+    letter = _LETTERS.get(kind.name)
+    if held > _MOST_READ or letter is None or not isinstance(buffer, (bytes, bytearray)):
+        return made(torch.empty(held, dtype=kind._torch()))
+    numbers = struct.unpack(f"<{held}{letter}", bytes(buffer[offset:offset + held * kind.itemsize]))
+    return made(torch.tensor(list(numbers), dtype=kind._torch()))
 
 
 class memmap(ndarray):

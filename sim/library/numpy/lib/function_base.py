@@ -269,3 +269,91 @@ def dsplit(x, sections):
 def atleast_2d(x):
     t = _t(x)
     return _a.made(t if t.dim() > 1 else t.reshape(1, -1))
+
+
+def atleast_3d(x):
+    t = _t(x)
+    if t.dim() < 2:
+        t = t.reshape(1, -1, 1)
+    return _a.made(t if t.dim() > 2 else t.unsqueeze(2))
+
+
+row_stack = vstack
+
+
+def unstack(x, axis=0):
+    return tuple([_a.made(part) for part in torch.unbind(_t(x), axis)])
+
+
+def broadcast_arrays(*arrays):
+    return tuple([_a.made(t) for t in torch.broadcast_tensors(*[_t(x) for x in arrays])])
+
+
+def ediff1d(ary):
+    t = _t(ary).reshape(-1)
+    return _a.made(t[1:] - t[:-1])
+
+
+def _slope(t, axis, step):
+    """differences of neighbours: of both at a time inside, of one at each end"""
+    last = t.shape[axis] - 1
+    if last < 1:
+        raise ValueError(
+            "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are "
+            "required."
+        )
+    inside = (t.narrow(axis, 2, last - 1) - t.narrow(axis, 0, last - 1)) / (2 * step)
+    first = (t.narrow(axis, 1, 1) - t.narrow(axis, 0, 1)) / step
+    end = (t.narrow(axis, last, 1) - t.narrow(axis, last - 1, 1)) / step
+    return torch.cat([first, inside, end], axis)
+
+
+def gradient(f, *varargs, axis=None, edge_order=1):
+    if edge_order != 1 or any([not isinstance(step, (int, float)) for step in varargs]):
+        _a.refuse("gradient() of uneven steps, or with edge_order=2")
+    t = _t(f)
+    t = t if t.is_floating_point() else t.double()
+    axes = range(t.dim()) if axis is None else [axis] if isinstance(axis, int) else axis
+    steps = list(varargs) * len(axes) if len(varargs) == 1 else list(varargs) or [1] * len(axes)
+    made = [_a.made(_slope(t, k, step)) for k, step in zip(axes, steps)]
+    return made[0] if len(made) == 1 else tuple(made)
+
+
+def extract(condition, arr):
+    return _a.made(_t(arr).reshape(-1)[_t(condition).reshape(-1) != 0])
+
+
+def real(x):
+    t = _t(x)
+    return _a.made(t.real if t.is_complex() else t)
+
+
+def imag(x):
+    t = _t(x)
+    return _a.made(t.imag if t.is_complex() else torch.zeros_like(t))
+
+
+def isreal(x):
+    return _a.made(_t(imag(x)) == 0)
+
+
+def iscomplex(x):
+    return _a.made(_t(imag(x)) != 0)
+
+
+def iterable(y):
+    try:
+        iter(y)
+    except TypeError:
+        return False
+    return True
+
+
+def blackman(M):
+    t = torch.arange(1 - M, M, 2, dtype=torch.float64) * (math.pi / max(M - 1, 1))
+    return _a.made(0.42 + 0.5 * torch.cos(t) + 0.08 * torch.cos(2 * t))
+
+
+def bartlett(M):
+    t = torch.arange(1 - M, M, 2, dtype=torch.float64) / max(M - 1, 1)
+    return _a.made(torch.where(t <= 0, 1 + t, 1 - t))

@@ -71,3 +71,15 @@ def vander(x, n=None, increasing=False):
 
 def mask_indices(n, mask_func, k=0):
     return where(_a.made(mask_func(tri(n, k=n), k)._t != 0))
+
+
+def tril_indices_from(arr, k=0):
+    return tril_indices(_t(arr).shape[-2], k, _t(arr).shape[-1])
+
+
+def triu_indices_from(arr, k=0):
+    return triu_indices(_t(arr).shape[-2], k, _t(arr).shape[-1])
+
+
+def diag_indices_from(arr):
+    return diag_indices(_t(arr).shape[0], _t(arr).dim())

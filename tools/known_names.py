@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the public names of PyTorch's modules and of a few classes, with the releases that have them: sim/library/torch/names.txt.
+"""Writes the public names of a package's modules and of a few classes: sim/library/PACKAGE/names.txt.
 
-    pytorch_names.py PYTHON... >sim/library/torch/names.txt      PYTHON: programs that run a Python with PyTorch, a release each
+    known_names.py torch PYTHON... >sim/library/torch/names.txt      PYTHON: programs that run a Python with PyTorch, a release each
+    known_names.py numpy PYTHON >sim/library/numpy/names.txt
 
-A name that the library does not model answers hasattr(), getattr() and dir() by this list, and is refused when it is used. The modules
-are those of which sim/library/torch has a file; names that begin with an underscore are left out. What a module has only because it imported it (typing, math, other packages) is left out.
+Of PyTorch the list says which releases have a name. A name that the library does not model answers hasattr(), getattr() and dir() by
+this list, and is refused when it is used. The modules are those of which sim/library/PACKAGE has a file; names that begin with an underscore are left out. What a module has only because it imported it (typing, math, other packages) is left out.
 """
 import json
 import pathlib
@@ -13,28 +14,27 @@ import subprocess
 import sys
 import textwrap
 
-LIBRARY = pathlib.Path(__file__).resolve().parent.parent / "sim" / "library" / "torch"
-OLDEST, NEWEST = 4, 15
-CLASSES = ("torch.Tensor",)
+LIBRARY = pathlib.Path(__file__).resolve().parent.parent / "sim" / "library"
+CLASSES = {"torch": ("torch.Tensor",), "numpy": ()}
 
-# Runs under PyTorch: owner -> names; a value that is neither called nor a module ends in "=", one that is None in "=None".
+# Runs where the package is: owner -> names; a value that is neither called nor a module ends in "=", one that is None in "=None".
 LOOK = r"""
 import importlib, json, sys, types, typing, warnings
 warnings.simplefilter("ignore")
-import torch
-wanted, classes = json.loads(sys.argv[1])
+package, wanted, classes = json.loads(sys.argv[1])
+root = importlib.import_module(package)
 
 def is_public(owner, name, value):
     listed = getattr(owner, "__all__", None)
     if listed is not None and name in listed:
         return True
-    if owner is not torch and getattr(torch, name, None) is value or isinstance(value, typing.TypeVar):
+    if owner is not root and getattr(root, name, None) is value or isinstance(value, typing.TypeVar):
         return False
     if isinstance(value, types.ModuleType):
         return value.__name__ == owner.__name__ + "." + name
     home = getattr(value, "__module__", None)
     if isinstance(value, (types.FunctionType, type)) and isinstance(home, str):
-        return home == owner.__name__ or home.split(".")[0] == "torch" and hasattr(owner, "__path__")
+        return home == owner.__name__ or home.split(".")[0] == package and hasattr(owner, "__path__")
     return home not in ("typing", "__future__") and name != "TYPE_CHECKING"
 
 def names(owner, is_module):
@@ -53,7 +53,7 @@ def names(owner, is_module):
             found.append(name + "=" * is_value)
     return found
 
-found = {"release": torch.__version__}
+found = {"release": root.__version__}
 for loaded in (True, False):
     for name in wanted:
         if (name in sys.modules) != loaded or name in found:
@@ -70,11 +70,11 @@ print(json.dumps(found))
 """
 
 
-def modules():
+def modules(package):
     """the public modules that the library has a file of"""
     found = []
-    for path in sorted(LIBRARY.rglob("*.py")):
-        parts = list(path.relative_to(LIBRARY.parent).with_suffix("").parts)
+    for path in sorted((LIBRARY / package).rglob("*.py")):
+        parts = list(path.relative_to(LIBRARY).with_suffix("").parts)
         if parts[-1] == "__init__":
             parts.pop()
         answers = "\ndef __getattr__(" in path.read_text(encoding="utf-8")  # for names of its own
@@ -83,11 +83,11 @@ def modules():
     return found
 
 
-def look(python):
+def look(package, python):
     """(minor release, owner -> names)"""
-    words = [python, "-c", LOOK, json.dumps([modules(), CLASSES])]
+    words = [python, "-c", LOOK, json.dumps([package, modules(package), CLASSES[package]])]
     found = json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1])
-    return int(re.match(r"2\.(\d+)", found.pop("release")).group(1)), found
+    return int(re.match(r"\d+\.(\d+)", found.pop("release")).group(1)), found
 
 
 def spans(have, looked):
@@ -106,9 +106,10 @@ def spans(have, looked):
 
 
 def main():
-    seen = dict(look(python) for python in sys.argv[1:])
+    package, *pythons = sys.argv[1:]
+    seen = dict(look(package, python) for python in pythons)
     looked = sorted(seen)
-    print("# Public names of PyTorch %s. Made by tools/pytorch_names.py; do not edit." % ", ".join("2.%d" % r for r in looked))
+    print("# Public names of %s %s. Made by tools/known_names.py; do not edit." % (package, ", ".join("2.%d" % r for r in looked)))
     print("# NAME= is a value, NAME=None is None; NAME@2.6-2.9 is in these releases alone.")
     for owner in sorted(set().union(*seen.values())):
         have = {}

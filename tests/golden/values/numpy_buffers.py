@@ -1,0 +1,18 @@
+import numpy as np, struct
+b = struct.pack("<4i", 20240520, 1, 77, 5)
+h = np.frombuffer(b, dtype=np.int32)
+print(h, h.dtype, h[0] == 20240520, len(h))
+print(np.frombuffer(b, np.uint16, count=2, offset=4), np.frombuffer(bytearray(b), dtype="<i4")[2])
+for bad in (lambda: np.frombuffer(b, np.int64, count=9), lambda: np.frombuffer(b[:5], np.int32), lambda: np.frombuffer(b, np.int32, offset=99)):
+    try: bad()
+    except ValueError as e: print(e)
+print(np.fmax([1, 5, 3], [2, 2, 9]), np.invert(np.array([1, 2])), np.conj(np.array([1, 2])))
+print(np.array_equiv([1, 2], [[1, 2], [1, 2]]), np.broadcast_shapes((3, 1), (1, 4)), np.iscomplexobj(np.ones(2)), np.isreal([1, 2]))
+print(np.gradient(np.array([1, 4, 9, 16])), np.ediff1d([1, 4, 9]), np.extract(np.array([True, False, True]), np.array([5, 6, 7])))
+print(np.tril_indices_from(np.ones((3, 3))), np.atleast_3d([1, 2]).shape, np.vstack([[1], [2]]).shape)
+print([a.shape for a in np.broadcast_arrays(np.ones((3, 1)), np.ones(4))], np.unstack(np.arange(4).reshape(2, 2)))
+print(np.double is np.float64, np.bool(1), np.intc(4), np.True_, np.iterable([1]), np.iterable(3))
+np.testing.assert_allclose([1, 2], [1, 2]); np.testing.assert_equal(1, 1)
+try: np.testing.assert_array_equal([1, 2], [1, 3])
+except AssertionError: print("differs")
+print(hasattr(np, "kaiser"), hasattr(np, "no_such"))
