@@ -5,9 +5,9 @@
 
 #include "sim/lang/imports/library_index.h"
 
-/// The public names of the modules of PyTorch and NumPy, and of tensors, modelled or not, with the releases
-/// that have them (names.txt of a package, which the build reads). The names are ids of the library's own
-/// table.
+/// The public names of the modules of PyTorch and NumPy, and of tensors, modelled or not, with the
+/// releases that have them (names.txt of a package, which the build reads). The names are ids of
+/// the library's own table.
 namespace tidemark::library {
 
 struct KnownName {
