@@ -61,7 +61,10 @@ Value Interp::find_class_member(ClassObject& type, Name name) {
   if (name == known(name::kAnnotations)) return annotations_of(*this, type);
   ClassObject* owner = nullptr;
   const Value* found = type.lookup(name, &owner);
-  if (found != nullptr && name == known(name::kDoc) && owner != &type) found = nullptr;
+  // Every class has these three of its own.
+  const bool is_own =
+      name == known(name::kModule) || name == known(name::kQualname) || name == known(name::kDoc);
+  if (is_own && owner != &type) found = nullptr;
   if (found != nullptr) {
     if (const auto* wrapper = found->as<MethodWrapper>()) {
       if (wrapper->kind() == Kind::kStaticMethod) return wrapper->function;
@@ -73,7 +76,7 @@ Value Interp::find_class_member(ClassObject& type, Name name) {
     }
     return *found;
   }
-  if (type.metaclass) {
+  if (type.metaclass && !is_own) {
     if (const Value* of_metaclass = type.metaclass->lookup(name))
       return bind(*of_metaclass, Ref<ClassObject>(&type), *type.metaclass);
   }

@@ -180,9 +180,12 @@ std::string Interp::builtin_repr(const Value& value) {
                          repr(static_cast<BoundMethod*>(object)->self));
     case Kind::kClass: {
       const auto& type = *static_cast<ClassObject*>(object);
-      return type.module().empty() || type.module() == "builtins"
+      const Value* given = type.attrs.find(known(name::kModule));
+      const Str* text = given == nullptr ? nullptr : given->as<Str>();
+      const std::string module(text == nullptr ? std::string_view(type.module()) : text->text());
+      return module.empty() || module == "builtins"
                  ? fmt::format("<class '{}'>", type.qualname)
-                 : fmt::format("<class '{}.{}'>", type.module(), type.qualname);
+                 : fmt::format("<class '{}.{}'>", module, type.qualname);
     }
     case Kind::kModule:
       return fmt::format("<module '{}'>", static_cast<Module*>(object)->name);

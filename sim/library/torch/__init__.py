@@ -8,7 +8,7 @@ from torch._absent import (
 from torch._functorch.apis import vmap
 from torch._legacy_types import (
     BFloat16Tensor, BoolTensor, ByteTensor, CharTensor, DoubleTensor, FloatTensor, HalfTensor,
-    IntTensor, LongTensor, ShortTensor, _TensorType, _legacy_tensor, _tensor_types, _typed_tensor,
+    IntTensor, LongTensor, ShortTensor, _legacy_tensor, _tensor_types, _typed_tensor, tensortype,
     set_default_tensor_type,
 )
 from torch._refs.comparing import allclose, isclose, isin

@@ -26,20 +26,16 @@ def _legacy_tensor(*args, device=None):
     return _typed_tensor(torch.get_default_dtype(), _of_default_type.device if device is None else device, args)
 
 
-class _TensorType:
-    """torch.FloatTensor and its kin: numbers of one type in one kind of memory"""
+class tensortype(type):
+    """the type of torch.FloatTensor and its kin: numbers of one type in one kind of memory"""
 
-    def __init__(self, name, dtype, device):
-        self.name, self.dtype, self.device = name, dtype, device
+    __module__ = "torch"
 
-    def __call__(self, *args, device=None):
-        return _typed_tensor(self.dtype, self.device if device is None else device, args)
+    def __call__(cls, *args, device=None):
+        return _typed_tensor(cls.dtype, cls._device if device is None else device, args)
 
-    def __instancecheck__(self, obj):
-        return isinstance(obj, torch.Tensor) and obj.dtype == self.dtype and obj.is_cuda == (self.device == "cuda")
-
-    def __repr__(self):
-        return f"<class '{self.name}'>"
+    def __instancecheck__(cls, obj):
+        return isinstance(obj, torch.Tensor) and obj.dtype == cls.dtype and obj.is_cuda == (cls._device == "cuda")
 
 
 _kinds = [
@@ -54,17 +50,19 @@ _kinds = [
     ("Byte", torch.uint8),
     ("Bool", torch.bool),
 ]
-_tensor_types = [_TensorType(f"torch.{place}{kind}Tensor", dtype, device)
-                 for place, device in (("", "cpu"), ("cuda.", "cuda")) for kind, dtype in _kinds]
+_tensor_types = [
+    tensortype(kind + "Tensor", (), {"__module__": module, "dtype": dtype, "_device": device})
+    for module, device in (("torch", "cpu"), ("torch.cuda", "cuda")) for kind, dtype in _kinds
+]
 (FloatTensor, DoubleTensor, HalfTensor, BFloat16Tensor, LongTensor, IntTensor, ShortTensor, CharTensor, ByteTensor,
  BoolTensor) = _tensor_types[:10]
 
 
 def set_default_tensor_type(t):
     for kind in _tensor_types:
-        if t is kind or t == kind.name:
+        if t is kind or t == f"{kind.__module__}.{kind.__name__}":
             torch.set_default_dtype(kind.dtype)
-            _C.set_default_device(kind.device)
-            _of_default_type.device = kind.device
+            _C.set_default_device(kind._device)
+            _of_default_type.device = kind._device
             return
     raise TypeError(f"invalid type object: {t}")
