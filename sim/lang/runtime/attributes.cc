@@ -259,6 +259,11 @@ void Interp::no_attribute(const Value& object, Name name) {
   std::string hint = did_you_mean(text(name), candidates);
   const std::string more = options_.missing_hint ? options_.missing_hint(object) : std::string();
   if (!more.empty()) hint += (hint.empty() ? "" : "; ") + more;
+  const auto* module = object.as<Module>();
+  if (module != nullptr && module->origin == Module::Origin::kOwn) {
+    hint += fmt::format("{}the module is Tidemark's own, and has not every name of the true '{}'",
+                        hint.empty() ? "" : "; ", module->name);
+  }
   raise(*classes_->attribute_error, std::move(message), std::move(hint));
 }
 

@@ -36,3 +36,42 @@ def get_terminal_size(fallback=(80, 24)):
     import os
 
     return os.terminal_size(fallback)
+
+
+Error = OSError
+
+
+def copymode(src, dst, *, follow_symlinks=True):
+    pass
+
+
+copystat = copymode
+
+
+def copyfileobj(fsrc, fdst, length=0):
+    fdst.write(fsrc.read())
+
+
+def ignore_patterns(*patterns):
+    from fnmatch import filter
+
+    return lambda path, names: {name for pattern in patterns for name in filter(names, pattern)}
+
+
+def copytree(
+    src, dst, symlinks=False, ignore=None, copy_function=copyfile, ignore_dangling_symlinks=False, dirs_exist_ok=False,
+):
+    import os
+
+    os.makedirs(dst, exist_ok=dirs_exist_ok)
+    names = os.listdir(src)
+    left_out = set() if ignore is None else ignore(src, names)
+    for name in names:
+        here, there = os.path.join(src, name), os.path.join(dst, name)
+        if name in left_out:
+            continue
+        if os.path.isdir(here):
+            copytree(here, there, symlinks, ignore, copy_function, ignore_dangling_symlinks, dirs_exist_ok)
+        else:
+            copy_function(here, there)
+    return dst

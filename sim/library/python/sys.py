@@ -138,3 +138,31 @@ stdlib_module_names = frozenset()
 
 def is_finalizing():
     return False
+
+
+orig_argv = [executable, *argv]
+base_exec_prefix, abiflags = prefix, ""
+
+
+def getswitchinterval():
+    return 0.005
+
+
+def getfilesystemencodeerrors():
+    return "surrogateescape"
+
+
+def get_int_max_str_digits():
+    return 4300
+
+
+def set_int_max_str_digits(maxdigits):
+    pass
+
+
+def getprofile():
+    return None
+
+
+def audit(event, *args):
+    pass

@@ -38,3 +38,18 @@ def NamedTemporaryFile(mode="w+b", *args, suffix=None, prefix=None, dir=None, de
 
 def TemporaryFile(mode="w+b", **options):
     return _files.File(None, mode)
+
+
+TMP_MAX, tempdir = 10000, None
+
+
+def gettempprefix():
+    return "tmp"
+
+
+def mktemp(suffix="", prefix="tmp", dir=None):
+    return _name(suffix, prefix)
+
+
+def SpooledTemporaryFile(max_size=0, mode="w+b", **options):
+    return _files.File(None, mode)

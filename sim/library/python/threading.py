@@ -69,3 +69,37 @@ def get_ident():
 
 def active_count():
     return 1
+
+
+def enumerate():
+    return [_Main()]
+
+
+def get_native_id():
+    return 1
+
+
+TIMEOUT_MAX = 9223372036.0
+ThreadError = RuntimeError
+
+
+class BrokenBarrierError(RuntimeError):
+    pass
+
+
+def stack_size(size=0):
+    return 0
+
+
+def _sets_nothing(func):
+    pass
+
+
+setprofile = settrace = _sets_nothing
+
+
+def getprofile():
+    return None
+
+
+gettrace = getprofile

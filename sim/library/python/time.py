@@ -3,6 +3,8 @@ from typing import NamedTuple
 _now = [0.0]
 timezone = altzone = daylight = 0
 tzname = ("UTC", "UTC")
+CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID = 0, 1, 2, 3
+CLOCK_MONOTONIC_RAW, CLOCK_BOOTTIME = 4, 7
 
 
 class struct_time(NamedTuple):
@@ -73,3 +75,22 @@ def asctime(t=None):
 
 def ctime(secs=None):
     return asctime(gmtime(secs))
+
+
+def clock_gettime(clk_id):
+    return time()
+
+
+def clock_gettime_ns(clk_id):
+    return time_ns()
+
+
+def clock_getres(clk_id):
+    return 1e-09
+
+
+thread_time_ns = time_ns
+
+
+def tzset():
+    pass

@@ -262,3 +262,66 @@ class terminal_size(tuple):
     @property
     def lines(self):
         return self[1]
+
+
+EX_OK, EX_USAGE, EX_DATAERR, EX_NOINPUT, EX_SOFTWARE, EX_OSERR, EX_IOERR, EX_TEMPFAIL, EX_CONFIG = (
+    0, 64, 65, 66, 70, 71, 74, 75, 78,
+)  # fmt: skip
+getgid = geteuid = getegid = getuid
+
+
+def getpgid(pid):
+    return getpid()
+
+
+def getpgrp():
+    return getpid()
+
+
+def isatty(fd):
+    return False
+
+
+def nice(increment):
+    return increment
+
+
+def sync():
+    pass
+
+
+def sched_yield():
+    pass
+
+
+def getlogin():
+    return "user"
+
+
+def strerror(code):
+    from errno import errorcode
+
+    return errorcode.get(code, f"Unknown error {code}")
+
+
+def removedirs(name):
+    rmdir(name)
+
+
+def renames(old, new):
+    rename(old, new)
+
+
+def utime(path, times=None, *, ns=None, dir_fd=None, follow_symlinks=True):
+    if not _is_there(path):
+        raise FileNotFoundError(2, "No such file or directory", fspath(path))
+
+
+def sysconf(name):
+    processors = cpu_count()
+    known = {
+        "SC_NPROCESSORS_ONLN": processors, "SC_NPROCESSORS_CONF": processors, "SC_PAGE_SIZE": 4096, "SC_PAGESIZE": 4096,
+    }  # fmt: skip
+    if name not in known:
+        _tidemark.refuse(f"os.sysconf({name!r}) is not modelled")
+    return known[name]
