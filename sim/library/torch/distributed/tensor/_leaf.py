@@ -220,14 +220,15 @@ def sum_of_gradients(stored, incoming, in_place):
         return stored + incoming
     spec, local = _C.spec_of(incoming), _C.local_of(incoming)
     begin_context(local.device)
-    if any([p.is_partial() for p in spec.placements]):
-        return spread(local.clone(), spec)
-    if any([size % count != 0 for size, count in zip(spec.shape, spec.num_shards_map)]):
-        # What is like a tensor of uneven parts lies whole on all ranks, and so does what is copied there. Source:
-        # torch.distributed.tensor._ops._tensor_ops.new_factory_strategy.
+    is_even = all([size % count == 0 for size, count in zip(spec.shape, spec.num_shards_map)])
+    if not is_even or not any([p.is_shard() for p in spec.placements]):
+        # What is like a tensor of no parts, or of uneven ones, lies whole on all ranks, and so does what is copied
+        # there. Source: torch.distributed.tensor._ops._tensor_ops.new_factory_strategy.
         whole = [Replicate()] * len(spec.placements)
         made = torch.empty(spec.shape, dtype=local.dtype, device=local.device)
-        made.copy_(redistribute_local_tensor(local, spec, whole))
+        made.copy_(local if list(spec.placements) == whole else redistribute_local_tensor(local, spec, whole))
         return spread(made, spec, whole)
+    if any([p.is_partial() for p in spec.placements]):
+        return spread(local.clone(), spec)
     # As the parameter lies, which is contiguous.
     return spread(torch.empty_like(local, memory_format=torch.contiguous_format), spec)

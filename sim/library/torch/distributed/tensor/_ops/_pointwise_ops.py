@@ -1,3 +1,4 @@
+import math
 import torch
 import torch._C as _C
 from torch.distributed.tensor._leaf import formula, kernel, part, spread
@@ -51,6 +52,7 @@ _FORMULAS = {
     "reciprocal": ("result", lambda grad, y: _of_reciprocal(grad, y)),
     "mish": ("self", lambda grad, x: _of_mish(grad, x)),
     "square": ("self", lambda grad, x: _of_power(grad, x, 2)),
+    "exp2": ("result", lambda grad, y: grad * _conjugate(y) * math.log(2)),
 }
 
 
@@ -122,11 +124,12 @@ def _of_clamp(low, high):
     def of(grad, x):
         zero = _zero(grad)
         inside = x >= low if low is not None else x <= high
+        below = None
         if low is not None and high is not None:
             below = x <= high
             inside.logical_and_(below)
-            del below
         out = torch.where(inside, grad, zero)
+        del below
         del inside
         del zero
         return out
@@ -135,7 +138,11 @@ def _of_clamp(low, high):
 
 
 def _where(op, args, kwargs):
-    """each gradient is a choice of its own"""
+    """each gradient is a choice of its own; a number becomes a tensor first"""
+    args = list(args)
+    for i, other in ((1, args[2]), (2, args[1])):
+        if not isinstance(args[i], torch.Tensor):
+            args[i] = torch.full((), args[i], dtype=other.dtype, device=other.device)
     shape = tuple(torch.broadcast_shapes(*[tuple(a.shape) for a in args]))
     refuse_mixed(op.__name__, args)
     specs = [_C.spec_of(a) for a in args]
@@ -247,7 +254,80 @@ def _two(op, args, kwargs, name):
     return formula(name, (x, y), forward, gradients, kept)
 
 
+# Operators of several tensors whose gradients are more than one operator: what is kept, by place, -1 the result; whose
+# gradient is made first (their names' order: end, self, weight); the gradient of each operand, of what is kept and the
+# number that is given. Source: tools/autograd/derivatives.yaml
+def _of_exp_of_difference(grad, x, y):
+    difference = y - x
+    power = difference.exp()
+    divisor = 1 + power
+    out = grad / _conjugate(divisor)
+    del divisor
+    del power
+    del difference
+    return out
+
+
+def _factor(grad, factor):
+    return grad * _conjugate(factor)
+
+
+_SEVERAL = {
+    "addcmul": ((1, 2), (0, 1, 2), (
+        lambda grad, kept, value: grad,
+        lambda grad, kept, value: _factor(grad, kept[1] * value),
+        lambda grad, kept, value: _factor(grad, kept[0] * value),
+    )),
+    "lerp": ((1, 0, 2), (1, 0, 2), (
+        lambda grad, kept, value: _factor(grad, 1 - kept[2]),
+        lambda grad, kept, value: _factor(grad, kept[2]),
+        lambda grad, kept, value: _factor(grad, kept[0] - kept[1]),
+    )),
+    "hypot": ((1, -1, 0), (1, 0), (
+        lambda grad, kept, value: grad * kept[2] / kept[1],
+        lambda grad, kept, value: grad * kept[0] / kept[1],
+    )),
+    "logaddexp": ((1, 0), (1, 0), (
+        lambda grad, kept, value: _of_exp_of_difference(grad, kept[1], kept[0]),
+        lambda grad, kept, value: _of_exp_of_difference(grad, kept[0], kept[1]),
+    )),
+}  # fmt: skip
+
+
+def _several(op, args, kwargs, name):
+    places, turns, formulas = _SEVERAL[name]
+    tensors = args[:len(formulas)]
+    value = kwargs.get("value", 1)
+    refuse_mixed(op.__name__, tensors)
+    specs = [_C.spec_of(t) for t in tensors]
+    shape = tuple(torch.broadcast_shapes(*[tuple(t.shape) for t in tensors]))
+    laid, made = layout(specs, shape, _NOT_LINEAR, False, None)
+    some = [s for s in specs if s is not None][0]
+
+    def forward():
+        parts = [part(t, p) for t, p in zip(tensors, laid)]
+        out = spread(op(*parts, *args[len(formulas):], **kwargs), some, made, shape)
+        while parts:
+            parts.pop()
+        return out, (out,) if -1 in places else (), f"{name.capitalize()}Backward0"
+
+    def gradients(kept, needs, grad):
+        if -1 in places:
+            kept = [*kept[:places.index(-1)], kept[-1], *kept[places.index(-1):-1]]
+        made = [None] * len(formulas)
+        for i in turns:
+            made[i] = formulas[i](grad, kept, value) if needs[i] else None
+        return tuple(made)
+
+    return formula(name, tensors, forward, gradients, tuple([tensors[i] for i in places if i >= 0]))
+
+
 def elementwise(op, args, kwargs, name=""):
+    if name in _SEVERAL and torch.is_grad_enabled():
+        given = args[:len(_SEVERAL[name][2])]
+        if len(given) == len(_SEVERAL[name][2]) and all([isinstance(a, torch.Tensor) for a in given]):
+            if any([a.requires_grad for a in given]):
+                return _several(op, tuple(args), kwargs, name)
     if name in ("mul", "div") and len(args) > 1 and all([isinstance(a, torch.Tensor) for a in args[:2]]):
         if not kwargs and torch.is_grad_enabled() and (args[0].requires_grad or args[1].requires_grad):
             return _two(op, args, kwargs, name)
@@ -255,10 +335,11 @@ def elementwise(op, args, kwargs, name=""):
         if all([isinstance(a, torch.Tensor) for a in args]) and (args[0].requires_grad or args[1].requires_grad):
             return _extreme(op, args, kwargs, name)
     if name == "where" and len(args) == 3 and torch.is_grad_enabled():
-        if all([isinstance(a, torch.Tensor) for a in args]) and (args[1].requires_grad or args[2].requires_grad):
+        if any([isinstance(a, torch.Tensor) and a.requires_grad for a in args[1:]]):
             return _where(op, args, kwargs)
-    if name in ("clamp", "clip") and torch.is_grad_enabled() and args[0].requires_grad:
-        given = {**dict(zip(("min", "max"), args[1:])), **kwargs}
+    if name in ("clamp", "clip", "clamp_min", "clamp_max") and torch.is_grad_enabled() and args[0].requires_grad:
+        bounds = ("max",) if name == "clamp_max" else ("min", "max")
+        given = {**dict(zip(bounds, args[1:])), **kwargs}
         if not any([isinstance(bound, torch.Tensor) for bound in given.values()]):
             return _by_formula(op, args, kwargs, name, "self", _of_clamp(given.get("min"), given.get("max")))
     if name in _FORMULAS and torch.is_grad_enabled() and args[0].requires_grad:
