@@ -315,7 +315,7 @@ void Capture::writes(const Tensor& tensor) {
     refuse(fmt::format("{} in place", scope->name));
   if (is_whole && tensor->view_base && c_.grad_enabled() && is_made_here(tensor))
     refuse(fmt::format("{} in place into a view", scope->name));
-  if (!is_made_here(tensor) && tensor.requires_grad())
+  if (c_.grad_enabled() && !is_made_here(tensor) && tensor.requires_grad())
     refuse("writing into an input that requires grad");
   scope->written.push_back(tensor);
 }
