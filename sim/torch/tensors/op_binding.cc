@@ -384,6 +384,15 @@ Value BoundOp::call(CallArgs& args, const Value& callable) {
         return call_into(args, Value(args.values[args.positional + k]));
     }
   }
+  if (session_.c.tracer != nullptr && name_ == "add_" && args.positional == 2 &&
+      args.keyword_count == 1 && args.values[2].as<TensorObject>() != nullptr) {
+    // Compiled code multiplies by an alpha that is a tensor. Source: torch._dynamo's
+    // TensorVariable.method_add_; docs/rules/compile.md.
+    Interp& interp = session_.interp;
+    const Value product = interp.call(interp.get_attr(interp.import("torch"), interp.intern("mul")),
+                                      {args.values[1], args.values[2]});
+    return interp.call(callable, {args.values[0], product});
+  }
   std::string why;
   std::vector<Argument> values;
   if (const Overload* const found = fitting(args, values, &why)) {
