@@ -10,8 +10,8 @@ std::unique_ptr<Command> make_ops_command() {
        "Where: torch is torch.NAME, F torch.nn.functional.NAME, method x.NAME. Types: operand "
        "is a tensor or a number, ? allows None. An option that is not here is refused. What "
        "PyTorch has in Python (modules, optimizers, composed functions) runs as such and is "
-       "not in the table; docs/language.md tells more. The whole name of an element-wise operator "
-       "prints its record too: what it makes, what autograd keeps, its gradients.",
+       "not in the table; docs/language.md tells more. The whole name of an operator that has a "
+       "record prints it too: what it makes, what autograd keeps, its gradients.",
        "only those with this in their name",
        {{"tidemark ops tanh", "the operator tanh, and its record"},
         {"tidemark ops softmax", "the operators with softmax in their name"},

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "sim/ops/autocast.h"
-#include "sim/ops/families.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/reduction_ops.h"
@@ -9,11 +8,7 @@
 
 namespace tidemark::ops {
 
-namespace {
-
-constexpr std::string_view kClassLossesSource = "docs/rules/losses.md#5";
-
-/// multi_margin_loss: the loss of each row, summed by a second kernel.
+/// The loss of each row, summed by a second kernel.
 Tensor multi_margin_loss(Context& c, Tensor self, const Tensor& target, double p, Tensor weight,
                          Reduction reduction) {
   const AutocastScope cast(c, CastPolicy::kFp32, {&self, &weight});
@@ -46,7 +41,7 @@ Tensor multi_margin_loss(Context& c, Tensor self, const Tensor& target, double p
   });
 }
 
-/// multilabel_margin_loss: which classes are targets is kept for backward, in the input's type.
+/// Which classes are targets is kept for backward, in the input's type.
 Tensor multilabel_margin_loss(Context& c, Tensor self, const Tensor& target, Reduction reduction) {
   const AutocastScope cast(c, CastPolicy::kFp32, {&self});
   if (!(self.sizes() == target.sizes())) {
@@ -81,29 +76,7 @@ Tensor multilabel_margin_loss(Context& c, Tensor self, const Tensor& target, Red
   });
 }
 
-/// log(1 + exp(-target * input)) in place after the first product.
-Tensor soft_margin_loss(Context& c, Tensor self, Tensor target, Reduction reduction) {
-  const AutocastScope cast(c, CastPolicy::kFp32, {&self, &target});
-  Op op(c, "soft_margin_loss", "SoftMarginLossBackward0", {&self}, {&target});
-  op.save(0, self);
-  op.save(1, target);
-  Tensor out = pointwise(c, {&self, &target});
-  if (reduction != Reduction::kNone) {
-    const Tensor reduced = reduce(c, out, {}, false, out.dtype());
-    out = reduced_in_place(c, out);
-  }
-  return op.result(std::move(out), [](Backward& b) {
-    Context& bc = b.c;
-    const Tensor& x = b.saved[0];
-    const Tensor& y = b.saved[1];
-    const Tensor slope = [&] {
-      const Tensor product = pointwise(bc, {&y, &x});
-      const Tensor power = pointwise(bc, {&product});
-      return pointwise(bc, {&y, &power});
-    }();
-    b.grads[0] = pointwise(bc, {&slope, &b.grad()});
-  });
-}
+namespace {
 
 // ---- connectionist temporal classification
 
@@ -134,10 +107,12 @@ void zero_where_infinite(Backward& b, std::int64_t samples) {
   b.grads[0] = b.c.empty(before.sizes(), before.dtype(), before.device());
 }
 
+}  // namespace
+
 /// The loss of each sample. `longest`: of the targets; probabilities of all positions, blanks
 /// between them, are kept for every step.
-Tensor ctc_loss_kernel(Context& c, Tensor log_probs, const Tensor& targets, std::int64_t longest,
-                       bool zero_infinity) {
+Tensor ctc_loss(Context& c, Tensor log_probs, const Tensor& targets, std::int64_t longest,
+                bool zero_infinity) {
   const AutocastScope cast(c, CastPolicy::kFp32, {&log_probs});
   if (log_probs.dim() != 3) {
     throw OpError("log_probs must have 3 dimensions (T, N, C), but got " +
@@ -177,7 +152,7 @@ Tensor ctc_loss_kernel(Context& c, Tensor log_probs, const Tensor& targets, std:
 
 /// The gradient is computed with the loss. What cuDNN asks for by itself counts as nothing. Source:
 /// at::native::_cudnn_ctc_loss, _cudnn_ctc_loss_backward.
-Tensor cudnn_ctc_loss_kernel(Context& c, const Tensor& log_probs, bool zero_infinity) {
+Tensor cudnn_ctc_loss(Context& c, const Tensor& log_probs, bool zero_infinity) {
   Op op(c, "_cudnn_ctc_loss", "CudnnCtcLossBackward0", {&log_probs});
   const Tensor gradient = c.empty(log_probs.sizes(), log_probs.dtype(), log_probs.device());
   Tensor out = c.empty({log_probs.size(1)}, log_probs.dtype(), log_probs.device());
@@ -193,49 +168,6 @@ Tensor cudnn_ctc_loss_kernel(Context& c, const Tensor& log_probs, bool zero_infi
     b.grads[0] = std::move(scaled);
     zero_where_infinite(b, b.saved[0].numel());
   });
-}
-
-}  // namespace
-
-std::span<const OpDef> class_losses() {
-  static constexpr OpDef kOps[] = {
-      {"multi_margin_loss(Tensor input, Tensor target, number p=1, number margin=1.0, Tensor? "
-       "weight=None, bool? size_average=None, bool? reduce=None, str reduction='mean')",
-       "F",
-       [](Arguments& a) -> OpResult {
-         return multi_margin_loss(a.context(), a.tensor(0), a.tensor(1), a.number(2),
-                                  a.optional_tensor(4), reduction_from(reduction_name(a, 5, 6, 7)));
-       },
-       kClassLossesSource},
-      {"multilabel_margin_loss(Tensor input, Tensor target, bool? size_average=None, bool? "
-       "reduce=None, str reduction='mean')",
-       "F",
-       [](Arguments& a) -> OpResult {
-         return multilabel_margin_loss(a.context(), a.tensor(0), a.tensor(1),
-                                       reduction_from(reduction_name(a, 2, 3, 4)));
-       },
-       kClassLossesSource},
-      {"soft_margin_loss(Tensor input, Tensor target, bool? size_average=None, bool? reduce=None, "
-       "str reduction='mean')",
-       "F",
-       [](Arguments& a) -> OpResult {
-         return soft_margin_loss(a.context(), a.tensor(0), a.tensor(1),
-                                 reduction_from(reduction_name(a, 2, 3, 4)));
-       },
-       kClassLossesSource},
-      {"_ctc_loss(Tensor log_probs, Tensor targets, int longest_target, bool zero_infinity)",
-       "torch",
-       [](Arguments& a) -> OpResult {
-         return ctc_loss_kernel(a.context(), a.tensor(0), a.tensor(1), a.integer(2), a.flag(3));
-       },
-       kClassLossesSource},
-      {"_cudnn_ctc_loss(Tensor log_probs, bool zero_infinity)", "torch",
-       [](Arguments& a) -> OpResult {
-         return cudnn_ctc_loss_kernel(a.context(), a.tensor(0), a.flag(1));
-       },
-       kClassLossesSource},
-  };
-  return kOps;
 }
 
 }  // namespace tidemark::ops

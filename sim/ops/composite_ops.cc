@@ -4,16 +4,13 @@
 
 #include <algorithm>
 
-#include "sim/ops/families.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
+#include "sim/ops/registry.h"
 #include "sim/ops/shape_ops.h"
+#include "sim/ops/type_view.h"
 
 namespace tidemark::ops {
-
-namespace {
-
-constexpr std::string_view kCompositeOpsSource = "docs/rules/shapes.md#4";
 
 // ---- joining tensors of few dimensions
 
@@ -30,6 +27,8 @@ Tensor at_least_3d(Context& c, const Tensor& x) {
   return x.dim() == 2 ? unsqueeze(c, x, -1) : x;
 }
 
+namespace {
+
 using Lift = Tensor (*)(Context&, const Tensor&);
 
 TensorList lifted(Context& c, const TensorList& tensors, Lift lift) {
@@ -38,29 +37,24 @@ TensorList lifted(Context& c, const TensorList& tensors, Lift lift) {
   return out;
 }
 
-OpResult hstack(Arguments& a) {
-  TensorList tensors = lifted(a.context(), a.tensors(0), at_least_1d);
+}  // namespace
+
+Tensor hstack(Context& c, const TensorList& given) {
+  TensorList tensors = lifted(c, given, at_least_1d);
   const std::int64_t dim = !tensors.empty() && tensors[0].dim() == 1 ? 0 : 1;
-  return cat(a.context(), std::move(tensors), dim);
+  return cat(c, std::move(tensors), dim);
 }
-template <const Lift& kLift, std::int64_t kDim>
-OpResult lifted_stack(Arguments& a) {
-  return cat(a.context(), lifted(a.context(), a.tensors(0), kLift), kDim);
+Tensor vstack(Context& c, const TensorList& tensors) {
+  return cat(c, lifted(c, tensors, at_least_2d), 0);
 }
-constexpr Lift kTo2d = at_least_2d;
-constexpr Lift kTo3d = at_least_3d;
-
-OpResult column_stack(Arguments& a) {
+Tensor dstack(Context& c, const TensorList& tensors) {
+  return cat(c, lifted(c, tensors, at_least_3d), 2);
+}
+Tensor column_stack(Context& c, const TensorList& tensors) {
   TensorList columns;
-  for (const Tensor& t : a.tensors(0)) {
-    columns.push_back(t.dim() <= 1 ? reshape(a.context(), t, {t.numel(), 1}) : t);
-  }
-  return cat(a.context(), std::move(columns), 1);
-}
-
-template <Lift kLift>
-OpResult lift_one(Arguments& a) {
-  return kLift(a.context(), a.tensor(0));
+  for (const Tensor& t : tensors)
+    columns.push_back(t.dim() <= 1 ? reshape(c, t, {t.numel(), 1}) : t);
+  return cat(c, std::move(columns), 1);
 }
 
 // ---- orders of dimensions
@@ -91,18 +85,6 @@ Tensor movedim(Context& c, const Tensor& self, const Dims& from, const Dims& to)
   }
   return permute(c, self, order);
 }
-
-OpResult movedim_of(Arguments& a) {
-  return movedim(a.context(), a.tensor(0), a.dims(1), a.dims(2));
-}
-
-OpResult swapped(Arguments& a) {
-  return transpose(a.context(), a.tensor(0), a.integer(1), a.integer(2));
-}
-
-OpResult adjoint(Arguments& a) { return transpose(a.context(), a.tensor(0), -2, -1); }
-
-}  // namespace
 
 // ---- diagonals
 
@@ -137,8 +119,6 @@ Tensor diagonal(Context& c, const Tensor& self, std::int64_t offset, std::int64_
                    });
 }
 
-namespace {
-
 Tensor diag_embed(Context& c, const Tensor& self, std::int64_t offset, std::int64_t dim1,
                   std::int64_t dim2) {
   const std::int64_t rank = self.dim() + 1;
@@ -158,23 +138,20 @@ Tensor diag_embed(Context& c, const Tensor& self, std::int64_t offset, std::int6
   });
 }
 
-OpResult diag(Arguments& a) {
-  const Tensor& self = a.tensor(0);
-  if (self.dim() == 1) return diag_embed(a.context(), self, a.integer(1), 0, 1);
+Tensor diag(Context& c, const Tensor& self, std::int64_t offset) {
+  if (self.dim() == 1) return diag_embed(c, self, offset, 0, 1);
   if (self.dim() != 2) {
     throw OpError(fmt::format("diag(): Supports 1D or 2D tensors. Got {}D", self.dim()));
   }
-  Context& c = a.context();
   Op op(c, "diagonal_copy", "DiagonalCopyBackward0", {&self});
-  const Tensor view = diagonal_view(self, a.integer(1), 0, 1);
+  const Tensor view = diagonal_view(self, offset, 0, 1);
   return op.result(clone_in(c, view, MemoryFormat::kContiguous), [all = self.sizes()](Backward& b) {
     b.grads[0] = zeros(b.c, all, b.grad().dtype(), b.grad().device());
   });
 }
 
-OpResult diagflat(Arguments& a) {
-  const Tensor flat = reshape(a.context(), a.tensor(0), Dims{-1});
-  return diag_embed(a.context(), flat, a.integer(1), 0, 1);
+Tensor diagflat(Context& c, const Tensor& self, std::int64_t offset) {
+  return diag_embed(c, reshape(c, self, Dims{-1}), offset, 0, 1);
 }
 
 // ---- pieces
@@ -205,119 +182,67 @@ TensorList even_pieces(Context& c, const Tensor& self, std::int64_t sections, st
   return out;
 }
 
-OpResult split_evenly(Arguments& a) {
-  return OpResult::tuple(even_pieces(a.context(), a.tensor(0), a.integer(1), a.integer(2)));
-}
-OpResult split_at(Arguments& a) {
-  return OpResult::tuple(pieces_at(a.context(), a.tensor(0), a.dims(1), a.integer(2)));
-}
-template <std::int64_t kDim>
-OpResult split_evenly_along(Arguments& a) {
-  return OpResult::tuple(even_pieces(a.context(), a.tensor(0), a.integer(1), kDim));
-}
-
 // ---- broadcasting
 
-OpResult broadcast_tensors(Arguments& a) {
+TensorList broadcast_tensors(Context& c, const TensorList& tensors) {
   Dims shape;
-  for (const Tensor& t : a.tensors(0)) shape = broadcast(shape, t.sizes());
+  for (const Tensor& t : tensors) shape = broadcast(shape, t.sizes());
   TensorList out;
-  for (const Tensor& t : a.tensors(0)) {
-    out.push_back(t.sizes() == shape ? t : expand(a.context(), t, shape));
-  }
-  return OpResult::tuple(std::move(out));
+  for (const Tensor& t : tensors) out.push_back(t.sizes() == shape ? t : expand(c, t, shape));
+  return out;
 }
 
 // ---- turning
+
+namespace {
 
 Tensor rot90_kernel(Context& c, const Tensor& x, std::int64_t k, std::int64_t d1, std::int64_t d2) {
   if (k % 2 == 0) return k == 2 ? clone(c, x) : clone_in(c, x, MemoryFormat::kContiguous);
   return transpose(clone(c, x), d1, d2);
 }
 
-OpResult rot90(Arguments& a) {
-  const Tensor& self = a.tensor(0);
-  if (a.dims(2).size() != 2) {
-    throw OpError(
-        fmt::format("expected total rotation dims == 2, but got dims = {}", a.dims(2).size()));
+}  // namespace
+
+Tensor rot90(Context& c, const Tensor& self, std::int64_t turns, const Dims& dims) {
+  if (dims.size() != 2) {
+    throw OpError(fmt::format("expected total rotation dims == 2, but got dims = {}", dims.size()));
   }
-  const std::int64_t k = ((a.integer(1) % 4) + 4) % 4;
-  const std::int64_t d1 = wrap_dim(a.dims(2)[0], self.dim());
-  const std::int64_t d2 = wrap_dim(a.dims(2)[1], self.dim());
-  Op op(a.context(), "rot90", "Rot90Backward0", {&self});
-  return op.result(rot90_kernel(a.context(), self, k, d1, d2), [k, d1, d2](Backward& b) {
+  const std::int64_t k = ((turns % 4) + 4) % 4;
+  const std::int64_t d1 = wrap_dim(dims[0], self.dim());
+  const std::int64_t d2 = wrap_dim(dims[1], self.dim());
+  Op op(c, "rot90", "Rot90Backward0", {&self});
+  return op.result(rot90_kernel(c, self, k, d1, d2), [k, d1, d2](Backward& b) {
     b.grads[0] = rot90_kernel(b.c, b.grad(), (4 - k) % 4, d1, d2);
   });
 }
 
-OpResult flip_along(Arguments& a, std::int64_t least) {
-  const Tensor& self = a.tensor(0);
+Tensor flip_along(Context& c, const Tensor& self, std::int64_t least) {
   if (self.dim() < least) throw OpError(fmt::format("Input must be >= {}-d.", least));
-  Op op(a.context(), "flip", "FlipBackward0", {&self});
-  return op.result(clone(a.context(), self),
-                   [](Backward& b) { b.grads[0] = clone(b.c, b.grad()); });
+  Op op(c, "flip", "FlipBackward0", {&self});
+  return op.result(clone(c, self), [](Backward& b) { b.grads[0] = clone(b.c, b.grad()); });
 }
 
-}  // namespace
+// ---- as the call has them
 
-std::span<const OpDef> composite_ops() {
-  static constexpr OpDef kOps[] = {
-      {"hstack(Tensor[] tensors)", "torch", hstack, kCompositeOpsSource},
-      {"vstack(Tensor[] tensors)", "torch", lifted_stack<kTo2d, 0>, kCompositeOpsSource},
-      {"row_stack(Tensor[] tensors)", "torch", lifted_stack<kTo2d, 0>, kCompositeOpsSource},
-      {"dstack(Tensor[] tensors)", "torch", lifted_stack<kTo3d, 2>, kCompositeOpsSource},
-      {"column_stack(Tensor[] tensors)", "torch", column_stack, kCompositeOpsSource},
-      {"concatenate(Tensor[] tensors, int dim=0)", "torch",
-       [](Arguments& a) -> OpResult { return cat(a.context(), a.tensors(0), a.integer(1)); },
-       kCompositeOpsSource},
-      {"atleast_1d(Tensor input)", "torch", lift_one<at_least_1d>, kCompositeOpsSource},
-      {"atleast_2d(Tensor input)", "torch", lift_one<at_least_2d>, kCompositeOpsSource},
-      {"atleast_3d(Tensor input)", "torch", lift_one<at_least_3d>, kCompositeOpsSource},
-      {"movedim(Tensor input, int[] source, int[] destination)", "torch method", movedim_of,
-       kCompositeOpsSource},
-      {"moveaxis(Tensor input, int[] source, int[] destination)", "torch method", movedim_of,
-       kCompositeOpsSource},
-      {"swapdims(Tensor input, int dim0, int dim1)", "torch method", swapped, kCompositeOpsSource},
-      {"adjoint(Tensor input)", "torch method", adjoint, kCompositeOpsSource},
-      {"ravel(Tensor input)", "torch method",
-       [](Arguments& a) -> OpResult {
-         const Tensor dense = contiguous(a.context(), a.tensor(0), MemoryFormat::kContiguous);
-         return view(a.context(), dense, Dims{-1});
-       },
-       kCompositeOpsSource},
-      {"positive(Tensor input)", "torch method",
-       [](Arguments& a) -> OpResult { return a.tensor(0); }, kCompositeOpsSource},
-      {"diagonal(Tensor input, int offset=0, int dim1=0, int dim2=1)", "torch method",
-       [](Arguments& a) -> OpResult {
-         return diagonal(a.context(), a.tensor(0), a.integer(1), a.integer(2), a.integer(3));
-       },
-       kCompositeOpsSource},
-      {"diag_embed(Tensor input, int offset=0, int dim1=-2, int dim2=-1)", "torch method",
-       [](Arguments& a) -> OpResult {
-         return diag_embed(a.context(), a.tensor(0), a.integer(1), a.integer(2), a.integer(3));
-       },
-       kCompositeOpsSource},
-      {"diag(Tensor input, int diagonal=0)", "torch method", diag, kCompositeOpsSource},
-      {"diagflat(Tensor input, int offset=0)", "torch method", diagflat, kCompositeOpsSource},
-      {"tensor_split(Tensor input, int sections, int dim=0)", "torch method", split_evenly,
-       kCompositeOpsSource},
-      {"tensor_split(Tensor input, int[] indices, int dim=0)", "torch method", split_at,
-       kCompositeOpsSource},
-      {"hsplit(Tensor input, int sections)", "torch method", split_evenly_along<1>,
-       kCompositeOpsSource},
-      {"vsplit(Tensor input, int sections)", "torch method", split_evenly_along<0>,
-       kCompositeOpsSource},
-      {"dsplit(Tensor input, int sections)", "torch method", split_evenly_along<2>,
-       kCompositeOpsSource},
-      {"broadcast_tensors(Tensor[] *tensors)", "torch", broadcast_tensors, kCompositeOpsSource},
-      {"rot90(Tensor input, int k=1, int[] dims=[0, 1])", "torch method", rot90,
-       kCompositeOpsSource},
-      {"fliplr(Tensor input)", "torch method",
-       [](Arguments& a) -> OpResult { return flip_along(a, 2); }, kCompositeOpsSource},
-      {"flipud(Tensor input)", "torch method",
-       [](Arguments& a) -> OpResult { return flip_along(a, 1); }, kCompositeOpsSource},
-  };
-  return kOps;
+OpResult ravel(Arguments& a) {
+  const Tensor dense = contiguous(a.context(), a.tensor(0), MemoryFormat::kContiguous);
+  return view(a.context(), dense, Dims{-1});
+}
+OpResult positive(Arguments& a) { return a.tensor(0); }
+OpResult view_of_type(Arguments& a) { return view_as_type(a.tensor(0), *a.dtype(1)); }
+OpResult clone_in_format(Arguments& a) {
+  return clone(a.context(), a.tensor(0), a.memory_format(1).value_or(MemoryFormat::kPreserve));
+}
+OpResult contiguous_in_format(Arguments& a) {
+  const MemoryFormat format = a.memory_format(1).value_or(MemoryFormat::kContiguous);
+  require_rank(a.context(), a.tensor(0), format, a.tensor(0).dtype(), a.tensor(0).device());
+  return contiguous(a.context(), a.tensor(0), format);
+}
+OpResult type_as(Arguments& a) {
+  ToOptions options;
+  options.dtype = a.tensor(1).dtype();
+  options.device = a.tensor(1).device();
+  return to(a.context(), a.tensor(0), options);
 }
 
 }  // namespace tidemark::ops

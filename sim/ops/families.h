@@ -6,21 +6,17 @@
 
 namespace tidemark::ops {
 
-std::span<const OpDef> shape_ops();  ///< shape_ops.cc: views, copies, joins, casts, factories
 std::span<const OpDef>
 pointwise_rules();  ///< pointwise_table.cc: element-wise operators given as data
 std::span<const OpDef> arithmetic_ops();  ///< arithmetic_table.cc: the other element-wise operators
 std::span<const OpDef> activation_ops();  ///< activation_ops.cc: glu, prelu and their like, dropout
 std::span<const OpDef> factory_ops();     ///< factory_ops.cc: new tensors, random numbers
-std::span<const OpDef> reduction_ops();   ///< reduction_table.cc: sums, norms, extremes, scans
 std::span<const OpDef> embedding_ops();   ///< embedding_ops.cc
 std::span<const OpDef> indexing_ops();    ///< scatter_ops.cc: gather, scatter, index_put, nonzero
 std::span<const OpDef> sort_ops();        ///< sort_ops.cc: sort, topk, median, unique
 std::span<const OpDef> arrange_ops();     ///< arrange_ops.cc: flip, roll, tril, repeat, meshgrid
 std::span<const OpDef> repeating_ops();   ///< repeating_ops.cc: repeat_interleave
 std::span<const OpDef> softmax_ops();     ///< softmax_ops.cc
-std::span<const OpDef> margin_losses();   ///< margin_losses.cc: losses on distances and margins
-std::span<const OpDef> loss_ops();        ///< loss_table.cc
 std::span<const OpDef> foreach_ops();     ///< foreach_ops.cc: the optimizers' operators on lists
 std::span<const OpDef> linear_ops();      ///< linear_ops.cc: matrix products
 std::span<const OpDef> contraction_ops();  ///< einsum, tensordot, outer, bilinear
@@ -29,7 +25,6 @@ std::span<const OpDef> convolution_ops();
 std::span<const OpDef> recurrent_ops();
 std::span<const OpDef> transformer_ops();  ///< the fused layers of inference
 std::span<const OpDef> attention_ops();
-std::span<const OpDef> composite_ops();  ///< composite_ops.cc: stacks, diagonals, orders of dims
 std::span<const OpDef> padding_ops();
 std::span<const OpDef> pooling_ops();
 std::span<const OpDef> batch_norm_ops();  ///< batch_norm and instance_norm
@@ -37,7 +32,6 @@ std::span<const OpDef> norm_ops();        ///< layer_norm, rms_norm, group_norm
 std::span<const OpDef> product_ops();  ///< product_ops.cc: addmv, addr and the rest of the products
 std::span<const OpDef> grouped_product_ops();  ///< grouped_product_ops.cc: grouped_mm
 std::span<const OpDef> distance_ops();         ///< distance_ops.cc: cdist, pdist
-std::span<const OpDef> class_losses();         ///< class_losses.cc: margins between classes, CTC
 std::span<const OpDef> scatter_reduce_ops();   ///< scatter_reduce_ops.cc: writes that reduce
 std::span<const OpDef> window_ops();  ///< window_ops.cc: unfold, as_strided, views in place
 std::span<const OpDef>

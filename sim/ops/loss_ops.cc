@@ -11,6 +11,7 @@
 #include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
 #include "sim/ops/softmax_ops.h"
+#include "sim/ops/steps.h"
 #include "sim/ops/values/view.h"
 
 namespace tidemark::ops {
@@ -213,90 +214,10 @@ Tensor cross_entropy(Context& c, const Tensor& self, const Tensor& target, const
   return nll_loss(c, log_probabilities, target, weight, reduction);
 }
 
-namespace {
-
-/// mse_loss and smooth_l1_loss. Source: docs/rules/losses.md#2.
-Tensor full_size_loss(Context& c, std::string_view name, std::string_view node, const Tensor& self,
-                      const Tensor& target, Reduction reduction) {
-  const bool is_mse = name == "mse_loss";
-  Op op(c, name, node, {&self, &target});
-  op.save(0, self);
-  op.save(1, target);
-  Tensor out = pointwise(c, {&self, &target});
-  if (reduction != Reduction::kNone) {
-    const Tensor errors = pointwise(c, {&self, &target});
-    const ReductionScratch scratch =
-        reduction_scratch(c, errors, {}, element_bytes(accumulate_type(errors.dtype())));
-    out = reduced_in_place(c, out);
-  }
-  return op.result(std::move(out), [reduction, is_mse](Backward& b) {
-    const bool records = is_mse && b.c.grad_enabled();
-    for (const std::size_t i : {0U, 1U}) {
-      const Tensor& x = b.saved[i];
-      if (!b.needs(i)) continue;
-      b.grads[i] = records ? recorded_mse(b.c, b.grad(), x, b.saved[1 - i], reduction)
-                           : b.c.empty(x.sizes(), x.dtype(), x.device());
-    }
-  });
-}
-
-/// F's losses bring both sides to one shape first.
-void broadcast_both(Context& c, Tensor& self, Tensor& target) {
-  const Dims shape = broadcast(self.sizes(), target.sizes());
-  if (!(self.sizes() == shape)) self = expand(c, self, shape);
-  if (!(target.sizes() == shape)) target = expand(c, target, shape);
-}
-
-}  // namespace
-
-Tensor mse_loss(Context& c, Tensor self, Tensor target, Reduction reduction) {
-  broadcast_both(c, self, target);
-  const AutocastScope cast(c, CastPolicy::kFp32, {&self, &target});
-  return full_size_loss(c, "mse_loss", "MseLossBackward0", self, target, reduction);
-}
-
-Tensor smooth_l1_loss(Context& c, Tensor self, Tensor target, Reduction reduction) {
-  broadcast_both(c, self, target);
-  const AutocastScope cast(c, CastPolicy::kFp32, {&self, &target});
-  return full_size_loss(c, "smooth_l1_loss", "SmoothL1LossBackward0", self, target, reduction);
-}
-
-namespace {
-
-/// The same loss below autograd.
-Tensor reduced_kernel(Context& c, const Tensor& loss, Reduction reduction) {
-  return reduction == Reduction::kNone ? loss : reduce(c, loss, {}, false, loss.dtype());
-}
-
-}  // namespace
-
-Tensor huber_loss(Context& c, Tensor self, Tensor target, Reduction reduction) {
-  broadcast_both(c, self, target);
-  const AutocastScope cast(c, CastPolicy::kFp32, {&self, &target});
-  Op op(c, "huber_loss", "HuberLossBackward0", {&self, &target});
-  op.save(0, self);
-  op.save(1, target);
-  const Tensor loss = c.empty_like(self);
-  return op.result(reduced_kernel(c, loss, reduction), [](Backward& b) {
-    for (const std::size_t i : {0U, 1U}) {
-      const Tensor& x = b.saved[i];
-      if (b.needs(i)) b.grads[i] = b.c.empty(x.sizes(), x.dtype(), x.device());
-    }
-  });
-}
-
-Tensor l1_loss(Context& c, Tensor self, Tensor target, Reduction reduction) {
-  broadcast_both(c, self, target);
-  const AutocastScope cast(c, CastPolicy::kFp32, {&self, &target});
-  // One expression in ATen: the difference lives until the reduction is done, and dies last.
-  const Tensor difference = sub(c, self, target);
-  const Tensor loss = unary(c, "abs", difference);
-  return apply_reduction(c, loss, reduction);
-}
-
-Tensor binary_cross_entropy(Context& c, const Tensor& self, const Tensor& target,
-                            const Tensor& weight, Reduction reduction) {
-  if (c.thread().autocast.enabled) {
+void check_binary_cross_entropy(Arguments& a) {
+  const Tensor& self = a.tensor(0);
+  const Tensor& target = a.tensor(1);
+  if (a.context().thread().autocast.enabled) {
     throw OpError(
         "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast.\n"
         "Many models use a sigmoid layer right before the binary cross entropy layer.\n"
@@ -312,88 +233,26 @@ Tensor binary_cross_entropy(Context& c, const Tensor& self, const Tensor& target
                     "deprecated. Please ensure they have the same size.",
                     to_string(target.sizes()), to_string(self.sizes())));
   }
-  Op op(c, "binary_cross_entropy", "BinaryCrossEntropyBackward0", {&self, &target}, {&weight});
-  op.save(0, self);
-  op.save(1, target);
-  op.save(2, weight);
-  Tensor out = c.empty_like(self);
-  if (reduction != Reduction::kNone) {
-    const Tensor reduced = reduced_kernel(c, out, reduction);
-    out = reduced_in_place(c, out);
-  }
-  return op.result(std::move(out), [](Backward& b) {
-    const Tensor& x = b.saved[0];
-    if (b.needs(0)) b.grads[0] = b.c.empty_like(x);
-    if (b.needs(1)) {
-      throw NotModelled(
-          "the gradient of binary_cross_entropy's target is not modelled; detach the target");
-    }
-  });
 }
 
-Tensor binary_cross_entropy_with_logits(Context& c, Tensor self, Tensor target, Tensor weight,
-                                        Tensor pos_weight, Reduction reduction) {
+void check_binary_cross_entropy_with_logits(Arguments& a) {
+  const Tensor& self = a.tensor(0);
+  const Tensor& target = a.tensor(1);
   if (!(self.sizes() == target.sizes())) {
     throw ValueError(
         fmt::format("Target size (torch.Size({})) must be the same as input size (torch.Size({}))",
                     to_string(target.sizes()), to_string(self.sizes())));
   }
-  const AutocastScope cast(c, CastPolicy::kFp32, {&self, &target, &weight, &pos_weight});
-  Op op(c, "binary_cross_entropy_with_logits", "BinaryCrossEntropyWithLogitsBackward0",
-        {&self, &target}, {&weight, &pos_weight});
-  op.save(0, pos_weight);
-  op.save(1, self);
-  op.save(2, target);
-  op.save(3, weight);
-  const Tensor log_sigmoid = pointwise(c, {&self});
-  if (pos_weight.defined()) {
-    const Tensor log_weight = [&] {
-      const Tensor less_one = pointwise(c, {&pos_weight});
-      return pointwise(c, {&less_one, &target});
-    }();
-  }
-  const Tensor loss = pointwise(c, {&target});
-  return op.result(reduced_kernel(c, loss, reduction), [reduction](Backward& b) {
-    Context& bc = b.c;
-    if (bc.grad_enabled())
-      return binary_cross_entropy_with_logits_of_graph(b, reduction == Reduction::kMean);
-    b.saved.resize(4);
-    const Tensor& weights = b.saved[0];
-    const Tensor& x = b.saved[1];
-    if (b.needs(0)) {
-      if (weights.defined()) {
-        const Tensor scaled = pointwise(bc, {&weights, &b.saved[2]});
-        b.grads[0] = pointwise(bc, {&scaled});
-        pointwise(bc, {&x});
-      } else {
-        b.grads[0] = pointwise(bc, {&x});
-      }
-    }
-    if (!b.needs(1)) return;
-    if (weights.defined()) {
-      const Tensor minus = pointwise(bc, {&x});
-      b.grads[1] = pointwise(bc, {&minus});
-      pointwise(bc, {&x});
-    } else {
-      const Tensor minus = pointwise(bc, {&x});
-      b.grads[1] = pointwise(bc, {&minus, &b.grad()});
-    }
-  });
 }
 
-Tensor kl_div(Context& c, Tensor self, Tensor target, Reduction reduction, bool log_target) {
-  const AutocastScope cast(c, CastPolicy::kFp32, {&self, &target});
-  const Tensor loss = [&] {
-    if (log_target) {
-      const Tensor difference = sub(c, target, self);
-      const Tensor probabilities = unary(c, "exp", target);
-      return mul(c, probabilities, difference);
-    }
-    const Tensor product = mul(c, target, self);
-    const Tensor entropy = binary(c, "xlogy", target, target);
-    return sub(c, entropy, product);
-  }();
-  return apply_reduction(c, loss, reduction);
+OpResult kl_div_or_batchmean(Arguments& a) {
+  Context& c = a.context();
+  const std::string name = reduction_name(a, 2, 3, 4);
+  const bool batch_mean = name == "batchmean";
+  const Reduction reduction = batch_mean ? Reduction::kSum : reduction_from(name);
+  const Tensor loss = kl_div(c, a.tensor(0), a.tensor(1), reduction, a.flag(5));
+  if (!batch_mean || a.tensor(0).dim() == 0) return loss;
+  return div(c, loss, number_tensor(c, ScalarType::kInt64));
 }
 
 Tensor cosine_similarity(Context& c, Tensor x1, Tensor x2, std::int64_t dim) {
@@ -416,38 +275,6 @@ Tensor cosine_similarity(Context& c, Tensor x1, Tensor x2, std::int64_t dim) {
   const Tensor a_unit = div(c, a, a_norm);
   const Tensor product = mul(c, a_unit, b_unit);
   return sum(c, product, {dim}, false, {});
-}
-
-Tensor cosine_embedding_loss(Context& c, Tensor input1, Tensor input2, Tensor target,
-                             Reduction reduction) {
-  const AutocastScope cast(c, CastPolicy::kFp32, {&input1, &input2, &target});
-  const std::int64_t dim = target.dim() == 0 ? 0 : 1;
-  const auto dot = [&](const Tensor& a, const Tensor& b) {
-    const Tensor product = mul(c, a, b);
-    return sum(c, product, {dim}, false, {});
-  };
-  const auto square = [&](const Tensor& a) {
-    const Tensor product = mul(c, a, a);
-    const Tensor total = sum(c, product, {dim}, false, {});
-    return add(c, total, number_tensor(c));
-  };
-  const auto integer = [&] { return number_tensor(c, ScalarType::kInt64); };
-  const Tensor prod_sum = dot(input1, input2);
-  const Tensor square1 = square(input1);
-  const Tensor square2 = square(input2);
-  const Tensor denominator = unary_(c, "sqrt", mul(c, square1, square2));
-  const Tensor cosine = div(c, prod_sum, denominator);
-  const Tensor zero = zeros_like(c, cosine);
-  const Tensor positive = sub(c, integer(), cosine);
-  const Tensor negative_part = clamp_min_(c, sub(c, cosine, number_tensor(c)));
-  const auto where_target_is = [&](const Tensor& chosen) {
-    const Tensor wanted = binary(c, "eq", target, integer());
-    return where(c, wanted, chosen, zero);
-  };
-  const Tensor out_positive = where_target_is(positive);
-  const Tensor out_negative = where_target_is(negative_part);
-  const Tensor out = add(c, out_positive, out_negative);
-  return apply_reduction(c, out, reduction);
 }
 
 }  // namespace tidemark::ops

@@ -37,10 +37,7 @@ constexpr std::string_view kHaveGradients[] = {
     "LogSoftmaxBackward0",
     "LogSoftmaxBackwardDataBackward0",
     "MaskedFillBackward0",
-    "MeanBackward0",
-    "MeanBackward1",
     "MmBackward0",
-    "MseLossBackward0",
     "PermuteBackward0",
     "MaxPool2DWithIndicesBackward0",
     "SelectBackward0",
@@ -54,16 +51,12 @@ constexpr std::string_view kHaveGradients[] = {
     "SqueezeBackward0",
     "SqueezeBackward1",
     "StackBackward0",
-    "StdBackward0",
-    "SumBackward0",
-    "SumBackward1",
     "TBackward0",
     "ToCopyBackward0",
     "TransposeBackward0",
     "UnbindBackward0",
     "UnsafeViewBackward0",
     "UnsqueezeBackward0",
-    "VarBackward0",
     "ViewBackward0",
     "WhereBackward0",
     "NativeDropoutBackward0",
@@ -201,23 +194,6 @@ Tensor recorded_norm(Backward& b, const Tensor& self, const Tensor& result, doub
   const Tensor mask = binary(c, "eq", norm, number_tensor(c));
   masked_fill_(c, direction, mask, number_tensor(c));
   return mul(c, grad, direction);
-}
-
-Tensor recorded_var(Context& c, const Tensor& grad, const Tensor& self, const Dims& dims,
-                    bool keepdim) {
-  const Tensor wide = recorded_restore(c, grad, dims, keepdim, self.dim());
-  const Tensor centre = mean(c, self, dims, true);
-  const Tensor difference = sub(c, self, centre);
-  const Tensor scaled = times_number(c, wide);
-  return mul(c, scaled, difference);
-}
-
-Tensor recorded_std(Context& c, const Tensor& grad, const Tensor& result) {
-  const Tensor twice = times_number(c, result);
-  Tensor out = div(c, grad, twice);
-  const Tensor mask = binary(c, "eq", result, number_tensor(c));
-  masked_fill_(c, out, mask, number_tensor(c));
-  return out;
 }
 
 namespace {

@@ -39,12 +39,9 @@ Tensor recorded_scale(Context& c, const Tensor& x, double factor);
 /// x times (over) a number.
 Tensor times_number(Context& c, const Tensor& x);
 Tensor over_number(Context& c, const Tensor& x);
-/// norm_backward, var_backward, std_backward.
+/// norm_backward.
 Tensor recorded_norm(Backward& b, const Tensor& self, const Tensor& result, double p,
                      const Dims& dims, bool keepdim);
-Tensor recorded_var(Context& c, const Tensor& grad, const Tensor& self, const Dims& dims,
-                    bool keepdim);
-Tensor recorded_std(Context& c, const Tensor& grad, const Tensor& result);
 /// _softmax_backward_data and _log_softmax_backward_data.
 Tensor recorded_softmax(Context& c, const Tensor& grad, const Tensor& output, std::int64_t dim,
                         bool log, ScalarType type);

@@ -35,7 +35,6 @@ TensorList native_batch_norm_backward(Context& c, const Tensor& grad_out, const 
 void native_group_norm_of_graph(Backward& b, std::int64_t n, std::int64_t groups,
                                 std::int64_t width, std::int64_t area);
 void _fused_rms_norm_of_graph(Backward& b, const Dims& inner, const Dims& outer);
-void binary_cross_entropy_with_logits_of_graph(Backward& b, bool is_mean);
 
 Tensor recorded_mse(Context& c, const Tensor& grad, const Tensor& self, const Tensor& target,
                     Reduction reduction);

@@ -13,6 +13,7 @@
 #include "sim/ops/recorded_gradients.h"
 #include "sim/ops/recorded_kernels.h"
 #include "sim/ops/shape_ops.h"
+#include "sim/ops/steps.h"
 
 namespace tidemark::ops {
 
@@ -86,9 +87,6 @@ Tensor sum_kernel(Context& c, const Tensor& x, const Dims& dims, bool keepdim,
   return accumulate_kernel(c, x, dims, keepdim, dtype);
 }
 
-namespace {
-
-/// Autocast's fp32 by the dtype argument: only where the caller gave none.
 std::optional<ScalarType> fp32_by_argument(const AutocastScope& cast, const Tensor& self,
                                            std::optional<ScalarType> dtype) {
   const bool eligible =
@@ -96,78 +94,38 @@ std::optional<ScalarType> fp32_by_argument(const AutocastScope& cast, const Tens
   return cast.active() && eligible && !dtype ? ScalarType::kFloat32 : dtype;
 }
 
-}  // namespace
-
 Tensor sum(Context& c, const Tensor& self, const Dims& dims, bool keepdim,
            std::optional<ScalarType> dtype) {
-  const AutocastScope cast(c, CastPolicy::kFp32, {});
-  dtype = fp32_by_argument(cast, self, dtype);
-  Op op(c, "sum", dims.empty() ? "SumBackward0" : "SumBackward1", {&self});
-  return op.result(accumulate_kernel(c, self, dims, keepdim, dtype),
-                   [dims, keepdim, sizes = self.sizes()](Backward& b) {
-                     b.grads[0] = b.c.grad_enabled()
-                                      ? recorded_expand(b.c, b.grad(), dims, keepdim, sizes)
-                                      : expanded(b.grad(), dims, keepdim, sizes);
-                   });
+  return dims.empty() && !keepdim ? sum(c, self, dtype)
+                                  : sum_dim_IntList(c, self, dims, keepdim, dtype);
+}
+Tensor mean(Context& c, const Tensor& self, const Dims& dims, bool keepdim) {
+  return dims.empty() && !keepdim ? mean(c, self, {}) : mean_dim(c, self, dims, keepdim, {});
 }
 
-Tensor mean(Context& c, const Tensor& self, const Dims& dims, bool keepdim,
-            std::optional<ScalarType> dtype) {
-  const ScalarType type = dtype.value_or(self.dtype());
+Tensor Steps::accumulated(const Tensor& x, const Dims& dims, bool keepdim,
+                          std::optional<ScalarType> dtype) const {
+  return accumulate_kernel(c_, x, dims, keepdim, dtype);
+}
+
+Tensor Steps::averaged(const Tensor& x, const Dims& dims, bool keepdim,
+                       std::optional<ScalarType> dtype) const {
+  const ScalarType type = dtype.value_or(x.dtype());
   if (!is_differentiable(type)) {
     throw OpError(
         fmt::format("mean(): could not infer output dtype. Input dtype must be either a floating "
                     "point or complex dtype. Got: {}",
                     info(type).name));
   }
-  Op op(c, "mean", dims.empty() ? "MeanBackward0" : "MeanBackward1", {&self});
-  return op.result(accumulate_kernel(c, self, dims, keepdim, type),
-                   [dims, keepdim, sizes = self.sizes()](Backward& b) {
-                     if (b.c.grad_enabled()) {
-                       b.grads[0] =
-                           over_number(b.c, recorded_expand(b.c, b.grad(), dims, keepdim, sizes));
-                       return;
-                     }
-                     const Tensor wide = expanded(b.grad(), dims, keepdim, sizes);
-                     b.grads[0] = pointwise(b.c, {&wide});
-                   });
+  return accumulate_kernel(c_, x, dims, keepdim, type);
 }
 
-Tensor prod(Context& c, const Tensor& self, std::optional<std::int64_t> dim, bool keepdim,
-            std::optional<ScalarType> dtype) {
-  const AutocastScope cast(c, CastPolicy::kFp32, {});
-  dtype = fp32_by_argument(cast, self, dtype);
-  Op op(c, "prod", dim ? "ProdBackward1" : "ProdBackward0", {&self});
-  op.save(0, self);
-  Dims dims;
-  if (dim) dims.push_back(wrap_dim(*dim, self.dim()));
-  Tensor out = accumulate_kernel(c, self, dims, keepdim, dtype);
-  op.save(1, out);
-  return op.result(std::move(out), [dims, keepdim](Backward& b) {
-    Context& bc = b.c;
-    const Tensor input = to_dtype(bc, b.saved[0], b.grad().dtype());
-    if (input.dim() == 0) {
-      b.grads[0] = b.grad();
-      return;
-    }
-    if (dims.empty()) {
-      {
-        const Tensor is_zero = pointwise(bc, {&input}, ScalarType::kBool);
-        nonzero_kernel(bc, is_zero);
-      }
-      const Tensor quotient = pointwise(bc, {&b.saved[1], &input});
-      b.grads[0] = pointwise(bc, {&b.grad(), &quotient});
-      return;
-    }
-    const Tensor grad = restore_dims(b.grad(), dims, keepdim, input.dim());
-    const Tensor result = restore_dims(b.saved[1], dims, keepdim, input.dim());
-    const Tensor is_zero = pointwise(bc, {&input}, ScalarType::kBool);
-    const Tensor zeros_by_slice = sum_kernel(bc, is_zero, dims, true);
-    sum_kernel(bc, zeros_by_slice, {}, false);
-    const Tensor quotient = pointwise(bc, {&result, &input});
-    b.grads[0] = pointwise(bc, {&grad, &quotient});
-  });
+Tensor Steps::expanded(const Tensor& x, const Dims& dims, bool keepdim, const Dims& sizes) const {
+  return records_ ? recorded_expand(c_, x, dims, keepdim, sizes)
+                  : ops::expanded(x, dims, keepdim, sizes);
 }
+
+Tensor Steps::nonzero(const Tensor& x) const { return nonzero_kernel(c_, x); }
 
 namespace {
 
@@ -194,26 +152,8 @@ Tensor std_to_var(Context& c, const Tensor& grad, const Tensor& result) {
 
 }  // namespace
 
-Tensor var(Context& c, const Tensor& self, const Dims& dims, bool keepdim) {
-  Op op(c, "var", "VarBackward0", {&self});
-  op.save(0, self);
-  return op.result(reduce(c, self, dims, keepdim, self.dtype(), moments_bytes(self.dtype()), false),
-                   [dims, keepdim](Backward& b) {
-                     const auto gradient = b.c.grad_enabled() ? &recorded_var : &var_backward;
-                     b.grads[0] = gradient(b.c, b.grad(), b.saved[0], dims, keepdim);
-                   });
-}
-
-Tensor std(Context& c, const Tensor& self, const Dims& dims, bool keepdim) {
-  Op op(c, "std", "StdBackward0", {&self});
-  op.save(0, self);
-  Tensor out = reduce(c, self, dims, keepdim, self.dtype(), moments_bytes(self.dtype()));
-  op.save(1, out);
-  return op.result(std::move(out), [dims, keepdim](Backward& b) {
-    const bool records = b.c.grad_enabled();
-    const Tensor grad = (records ? recorded_std : std_to_var)(b.c, b.grad(), b.saved[1]);
-    b.grads[0] = (records ? recorded_var : var_backward)(b.c, grad, b.saved[0], dims, keepdim);
-  });
+Tensor Steps::moments(const Tensor& x, const Dims& dims, bool keepdim, bool is_root) const {
+  return reduce(c_, x, dims, keepdim, x.dtype(), moments_bytes(x.dtype()), is_root);
 }
 
 TensorList var_mean(Context& c, const Tensor& self, const Dims& dims, bool keepdim, bool root) {
@@ -337,6 +277,24 @@ Tensor vector_norm(Context& c, Tensor self, double ord, const Dims& dims, bool k
   });
 }
 
+namespace {
+
+/// "fro", "nuc", numbers, infinities.
+double order_of(const Arguments& a, std::size_t i) {
+  if (const auto* text = std::get_if<std::string>(&a.value(i))) {
+    if (*text == "fro") return 2;
+    throw NotModelled("the norm '" + *text + "' is not modelled; 'fro' and numbers are");
+  }
+  return a.is_none(i) ? 2 : a.number(i);
+}
+
+}  // namespace
+
+OpResult norm_of_arguments(Arguments& a) {
+  return vector_norm(a.context(), a.tensor(0), order_of(a, 1), a.optional_dims(2).value_or(Dims{}),
+                     a.flag(3), a.dtype(4));
+}
+
 Tensor norm(Context& c, const Tensor& self, double p, const Dims& dims, bool keepdim) {
   const AutocastScope cast(c, CastPolicy::kFp32, {});
   const std::optional<ScalarType> dtype = fp32_by_argument(cast, self, std::nullopt);
@@ -416,19 +374,14 @@ TensorList extreme_along(Context& c, std::string_view name, const Tensor& self, 
   return out;
 }
 
-Tensor argmax(Context& c, std::string_view name, const Tensor& self,
-              std::optional<std::int64_t> dim, bool keepdim) {
-  Op op(c, name, "", {}, {&self});
-  if (dim) {
-    return op.result(reduce(c, self, {*dim}, keepdim, ScalarType::kInt64, kPairAccumulator, false),
-                     nullptr);
-  }
+Tensor Steps::positions(const Tensor& x, std::optional<std::int64_t> dim, bool keepdim) const {
+  if (dim) return reduce(c_, x, {*dim}, keepdim, ScalarType::kInt64, kPairAccumulator, false);
   Dims sizes;
-  if (keepdim) sizes = Dims::filled(self.sizes().size(), 1);
-  Tensor out = c.empty(sizes, ScalarType::kInt64, self.device());
-  const Tensor flat = reshape(c, self, {-1});
-  { const ReductionScratch scratch = reduction_scratch(c, flat, {}, kPairAccumulator, false); }
-  return op.result(std::move(out), nullptr);
+  if (keepdim) sizes = Dims::filled(x.sizes().size(), 1);
+  Tensor out = c_.empty(sizes, ScalarType::kInt64, x.device());
+  const Tensor flat = ops::reshape(c_, x, Dims{-1});
+  { const ReductionScratch scratch = reduction_scratch(c_, flat, {}, kPairAccumulator, false); }
+  return out;
 }
 
 namespace {

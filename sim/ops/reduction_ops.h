@@ -9,15 +9,18 @@ namespace tidemark::ops {
 // Differentiable reductions and scans. `dims` empty: over everything. `dtype`: of the result, where
 // the caller gave one. Source: docs/rules/reductions.md#1, #2.
 
+/// sum and sum.dim_IntList, mean and mean.dim.
 Tensor sum(Context& c, const Tensor& self, const Dims& dims, bool keepdim,
            std::optional<ScalarType> dtype);
 /// Errors: OpError for integers, with PyTorch's words.
-Tensor mean(Context& c, const Tensor& self, const Dims& dims, bool keepdim,
-            std::optional<ScalarType> dtype = {});
-Tensor prod(Context& c, const Tensor& self, std::optional<std::int64_t> dim, bool keepdim,
-            std::optional<ScalarType> dtype);
-Tensor var(Context& c, const Tensor& self, const Dims& dims, bool keepdim);
-Tensor std(Context& c, const Tensor& self, const Dims& dims, bool keepdim);
+Tensor mean(Context& c, const Tensor& self, const Dims& dims, bool keepdim);
+// What records make, for other C++.
+Tensor sum(Context& c, const Tensor& self, std::optional<ScalarType> dtype);
+Tensor sum_dim_IntList(Context& c, const Tensor& self, const Dims& dim, bool keepdim,
+                       std::optional<ScalarType> dtype);
+Tensor mean(Context& c, const Tensor& self, std::optional<ScalarType> dtype);
+Tensor mean_dim(Context& c, const Tensor& self, const Dims& dim, bool keepdim,
+                std::optional<ScalarType> dtype);
 /// Variance (or its root) and mean.
 TensorList var_mean(Context& c, const Tensor& self, const Dims& dims, bool keepdim, bool root);
 Tensor vector_norm(Context& c, Tensor self, double ord, const Dims& dims, bool keepdim,
@@ -33,8 +36,6 @@ TensorList extreme_along(Context& c, std::string_view name, const Tensor& self, 
 /// amax, amin.
 Tensor amax(Context& c, const Tensor& self, const Dims& dim, bool keepdim);
 Tensor amin(Context& c, const Tensor& self, const Dims& dim, bool keepdim);
-Tensor argmax(Context& c, std::string_view name, const Tensor& self,
-              std::optional<std::int64_t> dim, bool keepdim);
 /// any, all.
 Tensor any(Context& c, const Tensor& self, const Dims& dim, bool keepdim);
 Tensor all(Context& c, const Tensor& self, const Dims& dim, bool keepdim);

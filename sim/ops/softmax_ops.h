@@ -27,18 +27,18 @@ Tensor nll_loss(Context& c, const Tensor& self, const Tensor& target, const Tens
                 Reduction reduction);
 Tensor cross_entropy(Context& c, const Tensor& self, const Tensor& target, const Tensor& weight,
                      Reduction reduction, double label_smoothing);
-Tensor mse_loss(Context& c, Tensor self, Tensor target, Reduction reduction);
-Tensor smooth_l1_loss(Context& c, Tensor self, Tensor target, Reduction reduction);
-Tensor huber_loss(Context& c, Tensor self, Tensor target, Reduction reduction);
-Tensor l1_loss(Context& c, Tensor self, Tensor target, Reduction reduction);
-Tensor binary_cross_entropy(Context& c, const Tensor& self, const Tensor& target,
-                            const Tensor& weight, Reduction reduction);
-Tensor binary_cross_entropy_with_logits(Context& c, Tensor self, Tensor target, Tensor weight,
-                                        Tensor pos_weight, Reduction reduction);
-Tensor kl_div(Context& c, Tensor self, Tensor target, Reduction reduction, bool log_target);
 Tensor cosine_similarity(Context& c, Tensor x1, Tensor x2, std::int64_t dim);
-Tensor cosine_embedding_loss(Context& c, Tensor input1, Tensor input2, Tensor target,
-                             Reduction reduction);
+Tensor multi_margin_loss(Context& c, Tensor self, const Tensor& target, double p, Tensor weight,
+                         Reduction reduction);
+Tensor multilabel_margin_loss(Context& c, Tensor self, const Tensor& target, Reduction reduction);
+/// The loss of each sample. `longest`: of the targets.
+Tensor ctc_loss(Context& c, Tensor log_probs, const Tensor& targets, std::int64_t longest,
+                bool zero_infinity);
+Tensor cudnn_ctc_loss(Context& c, const Tensor& log_probs, bool zero_infinity);
+
+// What records make, for other C++.
+Tensor kl_div(Context& c, Tensor self, Tensor target, Reduction reduction, bool log_target);
+Tensor mse_loss(Context& c, Tensor self, Tensor target, Reduction reduction);
 
 /// mean, sum or the tensor itself.
 Tensor apply_reduction(Context& c, const Tensor& loss, Reduction reduction);

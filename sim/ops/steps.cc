@@ -7,6 +7,7 @@
 #include "sim/ops/kernels.h"
 #include "sim/ops/pointwise_ops.h"
 #include "sim/ops/recorded_gradients.h"
+#include "sim/ops/recorded_kernels.h"
 #include "sim/ops/reduction_ops.h"
 #include "sim/ops/shape_ops.h"
 
@@ -43,6 +44,7 @@ const Tensor& Steps::number() const {
   if (!number_.defined()) number_ = c_.number(ScalarType::kFloat64);
   return number_;
 }
+Tensor Steps::integer() const { return number_tensor(c_, ScalarType::kInt64); }
 
 Tensor Steps::number_over(const Tensor& x) const {
   if (!records_) return pointwise(c_, {&number(), &x});
@@ -77,7 +79,7 @@ Tensor Steps::zeros_like(const Tensor& x) const { return ops::zeros_like(c_, x);
 Tensor Steps::zeros_of(const Backward& b, std::size_t input) const {
   const Edge& edge = b.node.next[input];
   const GradMetadata& of = edge.node->metadata[edge.input_nr];
-  return zeros(c_, of.sizes, of.dtype, of.device);
+  return ops::zeros(c_, of.sizes, of.dtype, of.device);
 }
 Tensor Steps::scalar_tensor(double /*number*/, const Tensor& like) const {
   return c_.empty({}, like.dtype(), like.device());
@@ -85,6 +87,26 @@ Tensor Steps::scalar_tensor(double /*number*/, const Tensor& like) const {
 
 Tensor Steps::ones(const Dims& sizes, const Tensor& like) const {
   return c_.empty(sizes, like.dtype(), like.device());
+}
+Tensor Steps::zeros(const Tensor& x) const { return dense_like(x); }
+Tensor Steps::like(const Tensor& x) const { return c_.empty_like(x); }
+Tensor Steps::dense_like(const Tensor& x) const {
+  return c_.empty(x.sizes(), x.dtype(), x.device());
+}
+
+Tensor Steps::reduced(const Tensor& loss, Reduction reduction) const {
+  if (records_) return apply_reduction(c_, loss, reduction);
+  return reduction == Reduction::kNone ? loss : reduce(c_, loss, {}, false, loss.dtype());
+}
+Tensor Steps::reduced_into(const Tensor& loss, const Tensor& errors) const {
+  if (!errors.defined()) return reduced_in_place(c_, loss);
+  const ReductionScratch scratch =
+      reduction_scratch(c_, errors, {}, element_bytes(accumulate_type(errors.dtype())));
+  return reduced_in_place(c_, loss);
+}
+Tensor Steps::mse_loss_backward(const Tensor& grad, const Tensor& self, const Tensor& target,
+                                Reduction reduction) const {
+  return records_ ? recorded_mse(c_, grad, self, target, reduction) : dense_like(self);
 }
 
 Tensor Steps::reshape(const Tensor& x, const Dims& sizes) const {
@@ -99,7 +121,10 @@ Tensor Steps::sum(const Tensor& x, const Dims& dims, bool keepdim) const {
 }
 
 Tensor Steps::mean(const Tensor& x, const Dims& dims, bool keepdim) const {
-  return ops::mean(c_, x, dims, keepdim);
+  return records_ ? ops::mean(c_, x, dims, keepdim) : reduce(c_, x, dims, keepdim, x.dtype());
+}
+Tensor Steps::norm(const Tensor& x, double p, const Dims& dims, bool keepdim) const {
+  return ops::norm(c_, x, p, dims, keepdim);
 }
 Tensor Steps::largest(const Tensor& x, const Dims& dims, bool keepdim) const {
   return reduce(c_, x, dims, keepdim, x.dtype(), element_bytes(x.dtype()));
@@ -109,6 +134,7 @@ Tensor Steps::truths(const Tensor& x, const Dims& dims, bool keepdim) const {
   return reduce(c_, x, dims, keepdim, is_byte ? x.dtype() : ScalarType::kBool, 1);
 }
 Tensor Steps::restored(const Tensor& x, const Dims& dims, bool keepdim, const Tensor& like) const {
+  if (dims.empty()) return x;
   return records_ ? recorded_restore(c_, x, dims, keepdim, like.dim())
                   : restore_dims(x, dims, keepdim, like.dim());
 }
@@ -128,6 +154,12 @@ Tensor Steps::over_channels(const Tensor& x, const Tensor& target) const {
   Tensor out = x;
   while (out.dim() < target.dim() - 1) out = unsqueeze(out, 1);
   return expand_as(out, target);
+}
+
+void broadcast_together(Context& c, Tensor& first, Tensor& second) {
+  const Dims shape = broadcast(first.sizes(), second.sizes());
+  if (!(first.sizes() == shape)) first = expand(c, first, shape);
+  if (!(second.sizes() == shape)) second = expand(c, second, shape);
 }
 
 unsigned given_of(const TensorList& made) {

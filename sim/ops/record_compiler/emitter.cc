@@ -36,7 +36,6 @@ Value number_constant(double number) {
   return {Value::Kind::kNumber, std::move(text), number};
 }
 Value unknown_number() { return {Value::Kind::kNumber, "kUnknown", {}, false}; }
-Value other_value(std::string code) { return {Value::Kind::kOther, std::move(code)}; }
 
 struct CallSign {
   std::string_view call;
@@ -51,27 +50,40 @@ struct Primitive {
   std::string_view name;
   std::size_t fewest;
   std::size_t most;
-  bool gives_tensor = true;
   bool takes_operands = false;  ///< tensors or numbers alike
+  bool is_kernel = false;       ///< below autograd alone
 };
 constexpr Primitive kPrimitives[] = {
     {"type_as", 2, 2},
-    {"where", 3, 3, true, true},
+    {"where", 3, 3, true},
     {"scalar_tensor", 2, 2},
     {"ones", 2, 2},
+    {"zeros", 1, 1},
     {"sum", 2, 3},
     {"mean", 3, 3},
+    {"averaged", 4, 4, false, true},
+    {"positions", 3, 3, false, true},
+    {"nonzero", 1, 1, false, true},
+    {"norm", 4, 4},
     {"reshape", 2, 2},
     {"reshape_as", 2, 2},
     {"expand", 2, 2},
     {"expand_as", 2, 2},
+    {"expanded", 4, 4},
     {"unsqueeze", 2, 2},
-    {"largest", 3, 3},
-    {"truths", 3, 3},
+    {"accumulated", 4, 4, false, true},
+    {"largest", 3, 3, false, true},
+    {"truths", 3, 3, false, true},
+    {"moments", 4, 4, false, true},
     {"restored", 4, 4},
     {"sum_of_channels", 1, 2},
     {"beside_channels", 2, 2},
     {"over_channels", 2, 2},
+    {"reduced", 2, 2},
+    {"reduced_into", 1, 2, false, true},
+    {"like", 1, 1, false, true},
+    {"mse_loss_backward", 4, 4},
+    {"dense_like", 1, 1, false, true},
 };
 
 const Primitive* primitive(std::string_view name) {
@@ -80,7 +92,11 @@ const Primitive* primitive(std::string_view name) {
   return found == std::end(kPrimitives) ? nullptr : found;
 }
 
-std::string operand(const Value& value) { return value.is_number() ? "s.number()" : value.code; }
+/// A number of a composite that is written without a point is an integer.
+std::string operand(const Value& value) {
+  if (!value.is_number()) return value.code;
+  return value.is_integer ? "s.integer()" : "s.number()";
+}
 
 std::string list_of(const std::vector<Value>& values, bool are_operands) {
   std::string out;
@@ -112,11 +128,15 @@ bool holds(std::string_view comparison, double x, double y) {
 
 Value tensor_value(std::string code) { return {Value::Kind::kTensor, std::move(code)}; }
 Value number_value(std::string code) { return {Value::Kind::kNumber, std::move(code)}; }
+Value other_value(std::string code) { return {Value::Kind::kOther, std::move(code)}; }
 
 Value Emitter::value(const Expression& expression, const Scope& scope) {
   switch (expression.kind) {
-    case Expression::Kind::kNumber:
-      return number_constant(expression.number);
+    case Expression::Kind::kNumber: {
+      Value out = number_constant(expression.number);
+      out.is_integer = are_operators_ && expression.text.find_first_of(".e") == std::string::npos;
+      return out;
+    }
     case Expression::Kind::kText:
       return number_constant(text_code(expression.text));
     case Expression::Kind::kName: {
@@ -197,12 +217,9 @@ Value Emitter::call(const Expression& call, const Scope& scope) {
   const auto function = records_.functions.find(call.text);
   if (function != records_.functions.end())
     return body(function->second.body, scope_of(call, function->second, values));
-  if (call.text == "defined") return other_value(values.at(0).code + ".defined()");
-  if (call.text == "not") return other_value("!" + values.at(0).code);
-  const auto is_plain = [](const Value& v) { return v.kind == Value::Kind::kOther; };
-  if (call.text == "logical_and" && std::all_of(values.begin(), values.end(), is_plain))
-    return other_value(fmt::format("({} && {})", values[0].code, values[1].code));
+  if (std::optional<Value> made = plain(call, values)) return std::move(*made);
   const bool are_numbers =
+      !values.empty() &&
       std::all_of(values.begin(), values.end(), [](const Value& v) { return v.is_number(); });
   const Primitive* const own = primitive(call.text);
   if (are_numbers && own == nullptr) return of_numbers(call, values);
@@ -219,14 +236,74 @@ Value Emitter::call(const Expression& call, const Scope& scope) {
     return step(fmt::format("s.number_over({})", values[1].code));
   if (call.text == "pow" && values[0].is_number())
     return step(fmt::format("s.power_of_number({})", values[1].code));
-  if (own != nullptr) {
-    if (values.size() < own->fewest || values.size() > own->most)
-      fail(call, fmt::format("{}() takes {} to {} arguments", own->name, own->fewest, own->most));
-    const std::string code =
-        fmt::format("s.{}({})", own->name, list_of(values, own->takes_operands));
-    return own->gives_tensor ? step(code) : other_value(code);
-  }
+  if (std::optional<Value> made = named(call, values)) return std::move(*made);
   return apply(call, values);
+}
+
+std::optional<Value> Emitter::plain(const Expression& call,
+                                    const std::vector<Value>& values) const {
+  if (call.text == "defined") return other_value(values.at(0).code + ".defined()");
+  if (call.text == "not") return other_value("!" + values.at(0).code);
+  if (call.text == "sizes") {
+    const Value& of = values.at(0);
+    return other_value(of.input ? fmt::format("sizes{}", *of.input) : of.code + ".sizes()");
+  }
+  if (call.text == "dim" && values.size() == 1)
+    return number_value(fmt::format("static_cast<double>({}.dim())", values[0].code));
+  if (call.text == "numel") return unknown_number();
+  const auto is_plain = [](const Value& v) { return v.kind == Value::Kind::kOther; };
+  if (call.text == "logical_and" && std::all_of(values.begin(), values.end(), is_plain))
+    return other_value(fmt::format("({} && {})", values[0].code, values[1].code));
+  if (values.size() != 2 || !values[0].is_reduction) return std::nullopt;
+  const std::string& text = call.parts[1].text;
+  const std::string_view sign = call.text == "eq" ? "==" : "!=";
+  if ((call.text != "eq" && call.text != "ne") ||
+      (text != "none" && text != "mean" && text != "sum"))
+    fail(call, "expected the reduction compared with \"none\", \"mean\" or \"sum\"");
+  const std::string_view word = text == "none" ? "kNone" : (text == "mean" ? "kMean" : "kSum");
+  return other_value(fmt::format("({} {} Reduction::{})", values[0].code, sign, word));
+}
+
+namespace {
+
+/// An argument of a C++ function that a record became.
+std::string argument_code(const Parameter& parameter, const Value& value) {
+  const bool is_whole = parameter.type == "int" || parameter.type == "int?";
+  return is_whole && value.constant ? fmt::format("{}", static_cast<int>(*value.constant))
+                                    : value.code;
+}
+
+}  // namespace
+
+std::optional<Value> Emitter::named(const Expression& call, const std::vector<Value>& values) {
+  if (call.text == "kernel") {  // one, of a result of their shape
+    can_record_ = false;
+    std::string list;
+    for (const Value& each : values) list += (list.empty() ? "&" : ", &") + each.code;
+    return step(fmt::format("pointwise(s.context(), {{{}}})", list));
+  }
+  const Primitive* const own = primitive(call.text);
+  const auto fits = [&](const Record& each) {
+    return each.has_steps() && each.alias_of.empty() && each.function() == call.text;
+  };
+  const auto whole = std::ranges::find_if(records_.records, fits);
+  if (own == nullptr && are_operators_ && whole != records_.records.end()) {
+    std::string list;
+    std::size_t at = 0;
+    for (const Parameter& each : whole->parameters) {
+      if (each.name.empty() || each.is_legacy()) continue;
+      if (at == values.size())
+        fail(call, fmt::format("{}() takes '{}', too", call.text, each.name));
+      list += ", " + argument_code(each, values[at++]);
+    }
+    if (at < values.size()) fail(call, fmt::format("{}() takes {} arguments", call.text, at));
+    return step(fmt::format("ops::{}(s.context(){})", call.text, list));
+  }
+  if (own == nullptr) return std::nullopt;
+  if (values.size() < own->fewest || values.size() > own->most)
+    fail(call, fmt::format("{}() takes {} to {} arguments", own->name, own->fewest, own->most));
+  can_record_ = can_record_ && !own->is_kernel;
+  return step(fmt::format("s.{}({})", own->name, list_of(values, own->takes_operands)));
 }
 
 Value Emitter::list(const Expression& list, const Scope& scope) {
@@ -291,7 +368,10 @@ Value Emitter::choice(const Expression& choice, const Scope& scope) {
   line(fmt::format("if ({}) {{", without_outer(test.code)));
   line(fmt::format("{} = {};", name, branch(choice.parts[0], scope, declared).code));
   line("} else {");
+  // Where gradients are recorded the other branch is not taken.
+  const bool could_record = can_record_;
   line(fmt::format("{} = {};", name, branch(choice.parts[1], scope, declared).code));
+  if (test.code == "s.records()") can_record_ = could_record;
   line("}");
   const std::string inside = std::exchange(code_, before);
   (declared_ != nullptr ? *declared_ : code_) += declared;
@@ -443,8 +523,13 @@ Value Emitter::apply(const Expression& call, const std::vector<Value>& given) {
     if (!fits(candidate, values, operands, own)) continue;
     std::string list;
     for (const Value& each : operands) list += (list.empty() ? "" : ", ") + operand(each);
-    if (writes) return write(fmt::format("s.write(kRules[{}], {{{}}})", i, list), operands[0]);
-    return step(fmt::format("s.apply(kRules[{}], {{{}}}, {})", i, list,
+    const Releases all;
+    const bool in_all = candidate.releases.from == all.from && candidate.releases.to == all.to;
+    const std::string rule =
+        in_all ? fmt::format("kRecordRules[{}]", i)
+               : fmt::format("pointwise_rule(s.context(), \"{}\")", candidate.name);
+    if (writes) return write(fmt::format("s.write({}, {{{}}})", rule, list), operands[0]);
+    return step(fmt::format("s.apply({}, {{{}}}, {})", rule, list,
                             own.constant ? own.code : "static_cast<double>(" + own.code + ")"));
   }
   fail(call, is_known ? fmt::format("no record of '{}' takes these arguments", name)

@@ -19,19 +19,24 @@ struct Value {
   bool is_known = true;                ///< false: a number that nobody keeps
   std::optional<std::size_t> input{};  ///< the record's own input of that number
   bool is_variable = false;            ///< a statement's: another may give its name a new value
+  bool is_integer = false;             ///< a number that is written as one
+  bool is_reduction = false;           ///< how a loss is reduced
   [[nodiscard]] bool is_number() const { return kind == Kind::kNumber; }
 };
 using Scope = std::map<std::string, Value, std::less<>>;
 
 Value tensor_value(std::string code);
 Value number_value(std::string code);
+Value other_value(std::string code);
 
 /// Writes C++ of the statements of records: each operation makes one temporary, in the order in
 /// which the compiled PyTorch works: the last argument of a call first, but the object of a method
 /// before them. What is made dies with its statement or its function, the last one first.
 class Emitter {
  public:
-  explicit Emitter(const Records& records) : records_(records) {}
+  /// `are_operators`: the steps are those of a composite.
+  explicit Emitter(const Records& records, bool are_operators = false)
+      : records_(records), are_operators_(are_operators) {}
 
   /// The value of an expression; what it takes is appended to code(). Errors: InputError with its
   /// place for a name that is not known, an operator without a record, arguments that fit none.
@@ -47,6 +52,8 @@ class Emitter {
   /// A gradient of complex numbers is one that says conj().
   [[nodiscard]] bool conjugates() const { return conjugates_; }
   [[nodiscard]] std::size_t steps() const { return steps_; }
+  /// Each step is an operator, too, where gradients are recorded.
+  [[nodiscard]] bool can_record() const { return can_record_; }
 
  private:
   Value call(const Expression& call, const Scope& scope);
@@ -62,12 +69,18 @@ class Emitter {
   void statement(const Statement& statement, Scope& scope);
   std::vector<Value> arguments(const Expression& call, const Scope& scope);
   Value apply(const Expression& call, const std::vector<Value>& values);
+  /// What says something of its arguments: of conditions, of how a loss is reduced.
+  std::optional<Value> plain(const Expression& call, const std::vector<Value>& values) const;
+  /// A step of `Steps`, or of a composite: another operator whose record is whole.
+  std::optional<Value> named(const Expression& call, const std::vector<Value>& values);
   std::string fresh() { return "t" + std::to_string(names_++); }
   /// What a branch makes lives as long as the statement that it is in, as in C++.
   Value branch(const Expression& expression, const Scope& scope, std::string& declared);
   void line(const std::string& text) { code_ += "  " + text + "\n"; }
 
   const Records& records_;
+  bool are_operators_;
+  bool can_record_ = true;
   std::string code_;
   std::size_t names_ = 0;
   std::size_t steps_ = 0;

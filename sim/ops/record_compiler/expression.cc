@@ -181,6 +181,7 @@ class Reader {
     const char* begin = text_.data() + position_;
     const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), out.number);
     if (error != std::errc()) fail("expected a number");
+    out.text.assign(begin, end);
     position_ += static_cast<std::size_t>(end - begin);
     return out;
   }
@@ -240,7 +241,10 @@ Statement read_statement(const std::shared_ptr<const SourceText>& source) {
 
 bool mentions(const Expression& expression, std::string_view name) {
   if (expression.kind == Expression::Kind::kName) return expression.text == name;
-  if (expression.kind == Expression::Kind::kCall && expression.text == "zeros_like") return false;
+  const bool is_call = expression.kind == Expression::Kind::kCall;
+  if (is_call &&
+      (expression.text == "zeros_like" || expression.text == "sizes" || expression.text == "numel"))
+    return false;
   return std::any_of(expression.parts.begin(), expression.parts.end(),
                      [name](const Expression& part) { return mentions(part, name); });
 }

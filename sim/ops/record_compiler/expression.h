@@ -13,7 +13,7 @@ namespace tidemark::ops::records {
 struct Expression {
   enum class Kind : std::uint8_t { kName, kNumber, kText, kCall, kChoice };
   Kind kind = Kind::kName;
-  std::string text;        ///< a name, a text, or what is called
+  std::string text;        ///< a name, a text, a number as it is written, or what is called
   double number = 0;       ///< kNumber
   bool is_method = false;  ///< x.f(y): C++ has x before it looks at y
   /// Of a call. Of a choice `x if a < b else y`: x, y, and the comparison as a call.
@@ -30,7 +30,8 @@ struct Statement {
 /// Reads the whole text. Errors: InputError with line and column.
 Statement read_statement(const std::shared_ptr<const SourceText>& source);
 
-/// Whether the expression has the name outside of zeros_like(), which keeps a tensor's look alone.
+/// Whether the expression has the name outside of zeros_like(), sizes() and numel(), which keep
+/// a tensor's look alone.
 bool mentions(const Expression& expression, std::string_view name);
 
 }  // namespace tidemark::ops::records

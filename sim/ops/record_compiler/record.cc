@@ -40,6 +40,36 @@ std::vector<std::string> split(std::string_view text, char by) {
   return out;
 }
 
+/// The parameters of a schema, apart by commas outside of brackets.
+std::vector<std::string> split_parameters(std::string_view text) {
+  std::vector<std::string> out;
+  int depth = 0;
+  std::size_t start = 0;
+  for (std::size_t at = 0; at <= text.size(); ++at) {
+    const char c = at < text.size() ? text[at] : ',';
+    depth += c == '[' ? 1 : (c == ']' ? -1 : 0);
+    if (c != ',' || depth > 0) continue;
+    out.emplace_back(trimmed(text.substr(start, at - start)));
+    start = at + 1;
+  }
+  return out;
+}
+
+/// PyTorch's names of types, and those of the op table.
+struct TypeName {
+  std::string_view written;
+  std::string_view in_table;
+};
+constexpr std::array<TypeName, 9> kTypeNames{{{"Tensor(a)", "Tensor"},
+                                              {"Tensor(a!)", "Tensor"},
+                                              {"Tensor|Scalar", "operand"},
+                                              {"Scalar", "number"},
+                                              {"Scalar?", "number?"},
+                                              {"ScalarType", "dtype"},
+                                              {"ScalarType?", "dtype?"},
+                                              {"MemoryFormat?", "memory_format?"},
+                                              {"Device?", "device?"}}};
+
 Parameter read_parameter(std::string_view text) {
   Parameter out;
   const std::size_t blank = text.find(' ');
@@ -54,16 +84,21 @@ Parameter read_parameter(std::string_view text) {
     out.rest = name.substr(equals);
     name = name.substr(0, equals);
   }
-  out.name = name;
+  out.takes_rest = name.starts_with('*');
+  out.name = name.substr(out.takes_rest ? 1 : 0);
+  for (const TypeName& each : kTypeNames) {
+    if (each.written == type) {
+      type = each.in_table;
+      break;
+    }
+  }
   using Kind = Parameter::Kind;
   if (type == "Tensor" || type == "Tensor?") {
     out.kind = Kind::kTensor;
-  } else if (type == "Tensor|Scalar") {
+  } else if (type == "operand") {
     out.kind = Kind::kOperand;
-    type = "operand";
-  } else if (type == "Scalar" || type == "Scalar?") {
+  } else if (type == "number" || type == "number?") {
     out.kind = Kind::kNumber;
-    type = type == "Scalar" ? "number" : "number?";
   }
   out.type = std::move(type);
   return out;
@@ -73,18 +108,26 @@ Parameter read_parameter(std::string_view text) {
 void read_schema(const Node& node, Record& record) {
   const std::string_view schema = node.text;
   const std::size_t open = schema.find('(');
-  const std::size_t close = schema.find(')');
-  if (open == std::string_view::npos || close == std::string_view::npos) {
+  const std::size_t arrow = schema.find(") -> ");
+  if (open == std::string_view::npos || arrow == std::string_view::npos) {
     fail(node.at, "expected NAME(TYPE NAME, ...) -> Tensor");
   }
-  const std::string_view made = trimmed(schema.substr(close + 1));
-  if (!made.starts_with("-> Tensor") && !made.starts_with("-> (Tensor"))
+  const std::size_t close = arrow;
+  std::string_view made = trimmed(schema.substr(arrow + 5));
+  if (!made.starts_with("Tensor") && !made.starts_with("(Tensor"))
     fail(node.at, "expected '-> Tensor'");
+  record.gives_list = made.starts_with("Tensor") && made.ends_with("[]");
+  if (made.starts_with('(')) {
+    for (const std::string& each : split_parameters(made.substr(1, made.size() - 2)))
+      record.results.push_back(read_parameter(each).name);
+  }
   record.name = schema.substr(0, open);
   record.label = record.name.substr(0, record.name.find('.'));
-  for (const std::string& each : split(schema.substr(open + 1, close - open - 1), ','))
+  for (const std::string& each : split_parameters(schema.substr(open + 1, close - open - 1)))
     record.parameters.push_back(read_parameter(each));
-  if (record.tensors().empty()) fail(node.at, "expected a Tensor among the parameters");
+  const auto is_list = [](const Parameter& each) { return each.type == "Tensor[]"; };
+  if (record.tensors().empty() && !std::ranges::any_of(record.parameters, is_list))
+    fail(node.at, "expected a Tensor among the parameters");
 }
 
 /// PyTorch's own: "log1p" is Log1PBackward0, "special_i0e" SpecialI0EBackward0.
@@ -119,16 +162,19 @@ Releases read_releases(const Node& node) {
 }
 
 constexpr std::array<std::string_view, 4> kResults{"promote", "float", "bool", "integral"};
-constexpr std::array<std::string_view, 3> kPolicies{"lower_precision", "fp32", "promote"};
+constexpr std::array<std::string_view, 4> kPolicies{"lower_precision", "fp32", "promote",
+                                                    "fp32_set_opt_dtype"};
 constexpr std::array<std::string_view, 2> kFunctional{"plain", "inplace"};
-constexpr std::array<std::string_view, 4> kKinds{"pointwise", "extern", "of_graph", "reduction"};
+constexpr std::array<std::string_view, 9> kKinds{
+    "pointwise", "extern", "of_graph", "reduction", "loss", "view", "composite", "copy", "scan"};
 constexpr std::array<std::string_view, 2> kInPlace{"false", "method"};
 constexpr std::array<std::string_view, 1> kLayouts{"contiguous"};
 
 void read_variants(const Node& node, Record& record) {
   for (const std::string& each : split(node.text, ',')) {
-    if (each != "function" && each != "method") fail(node.at, "expected 'function' or 'method'");
-    record.variants.push_back(each == "function" ? "torch" : "method");
+    if (each != "function" && each != "method" && each != "linalg")
+      fail(node.at, "expected 'function', 'method' or 'linalg'");
+    record.variants.push_back(each == "function" ? "torch" : each);
   }
 }
 
@@ -181,14 +227,21 @@ void read_fields(const Node& node, Fields& fields, std::deque<std::string>& keys
   record.check = fields.text("check").value_or("");
   if (const auto choice = fields.choice("dtype", kResults))
     record.result = static_cast<ResultKind>(*choice);
-  if (const auto choice = fields.choice("autocast", kPolicies))
-    record.cast = static_cast<CastPolicy>(*choice);
+  if (const auto choice = fields.choice("autocast", kPolicies)) {
+    record.casts_by_argument = *choice == 3;
+    record.cast = record.casts_by_argument ? CastPolicy::kFp32 : static_cast<CastPolicy>(*choice);
+  }
+  if (const Node* list = fields.get("broadcast")) record.broadcast = split(list->text, ',');
   record.contiguous = fields.choice("layout", kLayouts).has_value();
   record.takes_complex = fields.boolean("complex").value_or(false);
   if (const auto source = fields.text("source")) record.source = *source;
   if (const Node* steps = fields.get("forward")) record.forward = read_statements(*steps);
-  if (record.forward.empty() == (record.kind == Record::Kind::kReduction))
-    fail(node.at, "a reduction has the steps of 'forward', and nothing else has");
+  if (const Node* call = fields.get("dispatch")) record.dispatch = read_expression(*call);
+  const int sides = (record.forward.empty() ? 0 : 1) + (record.dispatch ? 1 : 0);
+  if (sides != (record.kind >= Record::Kind::kReduction ? 1 : 0)) {
+    fail(node.at,
+         "expected 'forward' or 'dispatch' of a reduction, loss, view, composite, copy or scan");
+  }
   if (const Node* numbers = fields.get("numbers")) record.numbers = read_expression(*numbers);
   record.not_modelled = fields.text("not_modelled").value_or("");
   if (const Node* text = fields.get("releases")) record.releases = read_releases(*text);
@@ -234,6 +287,7 @@ void read_record(const Node& node, const std::string& section, Records& into,
   if (const Node* list = fields.get("aliases")) aliases = split(list->text, ',');
   fields.done();
   into.records.push_back(record);
+  record.alias_of = record.name;
   for (const std::string& alias : aliases) {
     record.name = alias;
     record.label = alias;
@@ -254,6 +308,12 @@ void read_function(const Entry& entry, Records& into) {
 }
 
 }  // namespace
+
+std::string Record::function() const {
+  std::string out = alias_of.empty() ? name : alias_of;
+  std::ranges::replace(out, '.', '_');
+  return out;
+}
 
 std::vector<std::size_t> Record::tensors() const {
   std::vector<std::size_t> out;

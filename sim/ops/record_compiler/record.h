@@ -21,7 +21,12 @@ struct Parameter {
   [[nodiscard]] bool decides() const { return kind == Kind::kNumber || type == "str"; }
   std::string type;  ///< as the op table has it: Tensor, operand, number, str
   std::string name;
-  std::string rest;  ///< " =0.5": the default
+  std::string rest;         ///< "=0.5": the default
+  bool takes_rest = false;  ///< `*dims`: the positional arguments that are left, too
+  /// What the older losses say instead of `reduction`: not for C++.
+  [[nodiscard]] bool is_legacy() const { return name == "size_average" || name == "reduce"; }
+  /// How a loss is reduced.
+  [[nodiscard]] bool is_reduction() const { return type == "str" && name == "reduction"; }
 };
 
 /// A gradient as a record has it.
@@ -36,20 +41,32 @@ struct WrittenGradient {
 struct Record {
   enum class Kind : std::uint8_t {
     kPointwise,
-    kExtern,     ///< C++ makes the results; the record has the gradients
-    kOfGraph,    ///< C++ has the gradients; the record has them where they are recorded
-    kReduction,  ///< the record has the steps of `forward`, too
+    kExtern,   ///< C++ makes the results; the record has the gradients
+    kOfGraph,  ///< C++ has the gradients; the record has them where they are recorded
+    // These have the steps of `forward`, too, or name the C++ that does them.
+    kReduction,
+    kLoss,
+    kView,
+    kComposite,  ///< its steps are operators
+    kCopy,
+    kScan,
   };
   Kind kind = Kind::kPointwise;
-  std::string name;   ///< "add.Tensor"
-  std::string label;  ///< "add"
+  std::string name;      ///< "add.Tensor"
+  std::string label;     ///< "add"
+  std::string alias_of;  ///< the name of the record that this one is another name of
   std::vector<Parameter> parameters;
   std::vector<std::string> variants;  ///< torch, method
   enum class Functional : std::uint8_t { kNone, kPlain, kInPlace };
   Functional functional = Functional::kNone;  ///< in torch.nn.functional: with an inplace flag
   bool in_place = true;
-  bool in_place_is_method = false;  ///< NAME_ is x.NAME_ alone
-  std::string check;                ///< a C++ function that looks at the arguments first
+  bool in_place_is_method = false;     ///< NAME_ is x.NAME_ alone
+  std::vector<std::string> broadcast;  ///< tensors that are brought to one shape first
+  bool casts_by_argument = false;      ///< autocast gives the dtype that the caller has not given
+  std::optional<Expression> dispatch;  ///< the call of C++ that does the steps
+  std::vector<std::string> results;    ///< of several: their names, if they have any
+  bool gives_list = false;             ///< Tensor[]
+  std::string check;                   ///< a C++ function that looks at the arguments first
   ResultKind result = ResultKind::kPromote;
   std::optional<CastPolicy> cast;
   bool contiguous = false;
@@ -66,6 +83,11 @@ struct Record {
   std::uint32_t line = 0;
   std::string text;  ///< as it is written
   SourceSpan at;
+
+  /// It has the steps of `forward`.
+  [[nodiscard]] bool has_steps() const { return !forward.empty(); }
+  /// The C++ function that it becomes: "var.correction" is var_correction.
+  [[nodiscard]] std::string function() const;
 
   /// Indices of the parameters that are tensors.
   [[nodiscard]] std::vector<std::size_t> tensors() const;

@@ -1,4 +1,5 @@
-// Compiles the records of operators into constant tables: record_compiler OUTPUT.cc RECORDS.yaml...
+// Compiles the records of operators into constant tables: record_compiler TABLE.cc ROWS.cc
+// RECORDS.yaml... The rows of the op table, which programs call, are compiled apart: for speed.
 // A part of the build: what is wrong in a record is told with its place, and nothing is written.
 #include <fmt/format.h>
 
@@ -20,6 +21,7 @@
 #include "sim/base/problem.h"
 #include "sim/ops/record_compiler/emitter.h"
 #include "sim/ops/record_compiler/record.h"
+#include "sim/ops/record_compiler/whole.h"
 
 namespace tidemark::ops::records {
 namespace {
@@ -66,11 +68,37 @@ std::string list(const std::vector<std::size_t>& numbers) {
   return fmt::format("{{{}}}", fmt::join(numbers, ", "));
 }
 
+/// What both files begin with.
+constexpr std::string_view kHeaders =
+    "// Made from sim/ops/records by sim/ops/record_compiler.\n"
+    "#include <algorithm>\n#include <cmath>\n#include <limits>\n\n"
+    "#include \"sim/ops/autocast.h\"\n#include \"sim/ops/complex_ops.h\"\n"
+    "#include \"sim/ops/composite_ops.h\"\n"
+    "#include \"sim/ops/families.h\"\n#include \"sim/ops/kernels.h\"\n#include "
+    "\"sim/ops/op.h\"\n#include "
+    "\"sim/ops/op_record.h\"\n"
+    "#include \"sim/ops/pointwise_rule.h\"\n#include \"sim/ops/recorded_kernels.h\"\n"
+    "#include \"sim/ops/reduction_ops.h\"\n#include \"sim/ops/shape_ops.h\"\n"
+    "#include \"sim/ops/softmax_ops.h\"\n#include \"sim/ops/steps.h\"\n#include "
+    "\"sim/ops/values/rule.h\"\n\n";
+
 class Writer {
  public:
   explicit Writer(const Records& records) : records_(records) {}
 
-  std::string text() {
+  /// The rows of the op table. Requires: table() was called.
+  [[nodiscard]] std::string rows() const {
+    return fmt::format(
+        "{}"
+        "namespace tidemark::ops {{\n\n{}"
+        "extern const PointwiseRule kRecordRules[];\n\n"
+        "std::span<const OpDef> pointwise_rules() {{\n"
+        "  static constexpr OpDef kOps[] = {{\n{}}};\n  return kOps;\n}}\n\n"
+        "}}  // namespace tidemark::ops\n",
+        kHeaders, declarations_, ops_);
+  }
+
+  std::string table() {
     for (std::size_t i = 0; i < records_.records.size(); ++i) add(i);
     std::vector<std::size_t> names(records_.records.size());
     std::iota(names.begin(), names.end(), 0);
@@ -80,128 +108,58 @@ class Writer {
       return records_.records[a].name < records_.records[b].name;
     });
     return fmt::format(
-        "// Made from sim/ops/records by sim/ops/record_compiler.\n"
-        "#include <algorithm>\n#include <cmath>\n#include <limits>\n\n"
-        "#include \"sim/ops/autocast.h\"\n#include \"sim/ops/complex_ops.h\"\n"
-        "#include \"sim/ops/families.h\"\n#include \"sim/ops/op.h\"\n#include "
-        "\"sim/ops/op_record.h\"\n"
-        "#include \"sim/ops/pointwise_rule.h\"\n#include \"sim/ops/recorded_kernels.h\"\n"
-        "#include \"sim/ops/reduction_ops.h\"\n#include \"sim/ops/steps.h\"\n#include "
-        "\"sim/ops/values/rule.h\"\n\n"
-        "namespace tidemark::ops {{\nnamespace {{\n\n"
+        "{}"
+        "namespace tidemark::ops {{\n\n{}"
+        "extern const PointwiseRule kRecordRules[];\n\nnamespace {{\n\n"
         "[[maybe_unused]] constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();\n"
-        "extern const PointwiseRule kRules[];\n\n{}"
-        "constexpr PointwiseRule kRules[] = {{\n{}}};\n"
+        "{}"
         "constexpr std::uint16_t kByName[] = {{{}}};\n"
         "constexpr OpRecord kRecords[] = {{\n{}}};\n"
-        "constexpr OpDef kOps[] = {{\n{}}};\n\n"
         "constexpr ValueRule kNumbers[] = {{\n{}}};\n\n"
-        "}}  // namespace\n\n{}"
+        "}}  // namespace\n\n"
+        "constexpr PointwiseRule kRecordRules[] = {{\n{}}};\n\n{}{}"
         "std::span<const ValueRule> recorded_values() {{ return kNumbers; }}\n"
-        "std::span<const PointwiseRule> pointwise_table() {{ return kRules; }}\n"
+        "std::span<const PointwiseRule> pointwise_table() {{ return kRecordRules; }}\n"
         "std::span<const std::uint16_t> pointwise_names() {{ return kByName; }}\n"
         "std::span<const OpRecord> op_records() {{ return kRecords; }}\n"
-        "std::span<const OpDef> pointwise_rules() {{ return kOps; }}\n\n"
+        "\n"
         "}}  // namespace tidemark::ops\n",
-        functions_, rules_, fmt::join(names, ", "), texts_, ops_, values_, externs_);
+        kHeaders, declarations_, functions_, fmt::join(names, ", "), texts_, values_, rules_,
+        wholes_, externs_);
   }
 
  private:
   void add(std::size_t index) {
     const Record& record = records_.records[index];
     const bool is_rule = record.kind == Record::Kind::kPointwise;
-    // The numbers of rules are those of records.
-    rules_ += is_rule ? rule(record)
-                      : fmt::format("    {{\"{}\", \"{}\", \"{}\"}},\n", record.name, record.label,
-                                    record.gradients.empty() ? std::string() : record.node);
-    if (record.kind == Record::Kind::kReduction) {
-      externs_ += function_of(record);
-    } else if (!is_rule) {
-      externs_ += outside(record);
+    const bool has_steps = record.has_steps();
+    const bool is_whole = has_steps || record.dispatch;
+    std::string node = record.gradients.empty() ? std::string() : record.node;
+    if (has_steps && record.alias_of.empty()) {
+      const WholeOperator made = whole_operator(records_, record);
+      declarations_ += made.declaration + ";\n";
+      wholes_ += made.definition;
+      if (!made.can_record) node.clear();
     }
+    const std::string native = native_declaration(record);
+    if (declarations_.find(native) == std::string::npos) declarations_ += native;
+    // The numbers of rules are those of records.
+    rules_ +=
+        is_rule ? rule(record)
+                : fmt::format("    {{\"{}\", \"{}\", \"{}\"}},\n", record.name, record.label, node);
+    if (!is_rule && !is_whole) externs_ += outside(record);
     if (record.numbers) add_numbers(record);
     texts_ += fmt::format("    {{\"{}\", \"{}\", \"{}\", {}, \"{}\", {},\n     {}}},\n",
                           record.label, record.name, record.file, record.line, record.source,
                           string_literal(record.not_modelled), string_literal(record.text));
     if (is_rule) add_ops(record, index);
-    if (record.kind == Record::Kind::kReduction) {
-      std::string call = fmt::format("return {}(a.context()", record.label);
-      std::size_t at = 0;
-      for (const Parameter& each : record.parameters) {
-        if (!each.name.empty()) call += ", " + fmt::format(fmt::runtime(accessor(each)), at++);
-      }
-      add_op(record, signature(record, "", ")", false),
-             fmt::format("{}", fmt::join(record.variants, " ")), call + ");");
-    }
-  }
-
-  static std::string_view accessor(const Parameter& parameter) {
-    if (parameter.is_tensor()) return "a.tensor({})";
-    if (parameter.type == "int[]") return "a.dims({})";
-    if (parameter.type == "int[]?") return "a.optional_dims({}).value_or(Dims{{}})";
-    return parameter.type == "bool" ? "a.flag({})" : "a.integer({})";
-  }
-
-  /// An operator that the record has whole: C++ of its name.
-  std::string function_of(const Record& record) {
-    std::vector<std::string> tensors;
-    std::string parameters;
-    for (const Parameter& each : record.parameters) {
-      if (each.name.empty()) continue;
-      if (each.is_tensor()) tensors.push_back(each.name);
-      const bool is_cast = each.is_tensor() && record.cast;
-      parameters += fmt::format(", {} {}", is_cast ? "Tensor" : type_of(each), each.name);
-    }
-    std::vector<std::string> slots = tensors;
-    std::sort(slots.begin(), slots.end());
-    Scope forward;
-    Scope backward{{"grad", tensor_value("b.grad()")},
-                   {"result", tensor_value(fmt::format("b.saved[{}]", slots.size()))}};
-    for (const Parameter& each : record.parameters) {
-      if (each.name.empty()) continue;
-      const auto slot = std::find(slots.begin(), slots.end(), each.name) - slots.begin();
-      Value value{Value::Kind::kOther, each.name};
-      if (each.is_tensor()) value.kind = Value::Kind::kTensor;
-      forward[each.name] = value;
-      if (each.is_tensor()) value = tensor_value(fmt::format("b.saved[{}]", slot));
-      backward[each.name] = std::move(value);
-    }
-    Emitter steps(records_);
-    const Value made = steps.body(record.forward, forward);
-    std::string saves;
-    std::string saves_result;
-    std::string gradients;
-    for (const WrittenGradient& each : record.gradients) {
-      Emitter emitter(records_);
-      const Value gradient = emitter.value(each.value, backward);
-      const std::size_t input = input_of(record, each.parameter);
-      gradients += fmt::format("    if (b.needs({})) {{\n{}    b.grads[{}] = {};\n    }}\n", input,
-                               emitter.code(), input, gradient.code);
-      for (std::size_t i = 0; i < slots.size(); ++i) {
-        if (mentions(each.value, slots[i]))
-          saves += fmt::format("  op.save({}, {});\n", i, slots[i]);
-      }
-      if (mentions(each.value, "result"))
-        saves_result = fmt::format("  op.save({}, result);\n", slots.size());
-    }
-    const std::string inputs = fmt::format("{{&{}}}", fmt::join(tensors, ", &"));
-    const std::string cast =
-        record.cast ? fmt::format("  const AutocastScope cast(c, CastPolicy{{{}}}, {});\n",
-                                  static_cast<int>(*record.cast), inputs)
-                    : std::string();
-    const std::string backwards =
-        gradients.empty()
-            ? std::string("nullptr")
-            : fmt::format(
-                  "[=](Backward& b) {{\n    b.saved.resize({});\n    const Steps s(b.c);\n{}  }}",
-                  slots.size() + 1, gradients);
-    return fmt::format(
-        "Tensor {}(Context& c{}) {{\n{}  Op op(c, \"{}\", \"{}\", {});\n{}  Tensor result;\n  {{\n"
-        "  const Steps s(c, false);\n{}  result = {};\n  }}\n{}"
-        "  return op.result(std::move(result), {});\n}}\n\n",
-        record.label, parameters, cast, record.label, record.node,
-        gradients.empty() ? "{}, " + inputs : inputs, saves, steps.code(), made.code, saves_result,
-        backwards);
+    if (!is_whole) return;
+    const std::string run = run_code(record);
+    std::vector<std::string> where = record.variants;
+    if (record.functional == Record::Functional::kPlain) where.emplace_back("F");
+    if (where.empty()) return;
+    add_op(record, signature(record, "", ")", false), fmt::format("{}", fmt::join(where, " ")),
+           run);
   }
 
   /// C++ of a number of the result.
@@ -491,7 +449,10 @@ class Writer {
       if (!is_first) out += ", ";
       const bool is_made = is_first && is_in_place && each.kind == Parameter::Kind::kOperand;
       out += is_made ? "Tensor" : each.type;
-      if (!each.name.empty()) out += " " + (each.name == "self" ? "input" : each.name) + each.rest;
+      if (!each.name.empty()) {
+        out += each.takes_rest ? " *" : " ";
+        out += (each.name == "self" ? "input" : each.name) + each.rest;
+      }
       is_first = false;
     }
     return out + std::string(end);
@@ -499,10 +460,12 @@ class Writer {
 
   void add_op(const Record& record, std::string_view signature, std::string_view where,
               std::string_view run) {
+    // Views are called most: what reads their arguments is part of the row.
+    const std::string_view whole = record.dispatch ? " __attribute__((flatten))" : "";
     ops_ += fmt::format(
-        "    {{\"{}\", \"{}\",\n     [](Arguments& a) -> OpResult {{ {} }},\n"
+        "    {{\"{}\", \"{}\",\n     [](Arguments& a){} -> OpResult {{ {} }},\n"
         "     \"{}\", {}}},\n",
-        signature, where, run, record.source, code(record.releases));
+        signature, where, whole, run, record.source, code(record.releases));
   }
 
   void add_ops(const Record& record, std::size_t index) {
@@ -524,7 +487,7 @@ class Writer {
       rest = rest.substr(0, last) + ", 0" + rest.substr(last);
     }
     const bool two = record.tensors().size() > 1;
-    const std::string rule = fmt::format("a.context(), kRules[{}], ", index);
+    const std::string rule = fmt::format("a.context(), kRecordRules[{}], ", index);
     const std::string check =
         record.check.empty() ? std::string() : fmt::format("check_{}(a); ", record.check);
     const std::string plain =
@@ -558,18 +521,25 @@ class Writer {
   std::string texts_;
   std::string ops_;
   std::string externs_;
+  std::string declarations_;
+  std::string wholes_;
   std::string values_;
   std::map<std::string, std::string> numbers_;  ///< by operator: its numbers' C++
 };
 
-int run(int argc, char** argv) {
-  Records records;
-  for (int i = 2; i < argc; ++i) read_records(source_of(argv[i]), records);
-  const std::string text = Writer(records).text();
-  std::ofstream out(argv[1], std::ios::binary);
+void write(const std::string& path, const std::string& text) {
+  std::ofstream out(path, std::ios::binary);
   out << text;
   out.close();
-  if (!out) throw IoError(std::string(argv[1]) + ": cannot be written");
+  if (!out) throw IoError(path + ": cannot be written");
+}
+
+int run(int argc, char** argv) {
+  Records records;
+  for (int i = 3; i < argc; ++i) read_records(source_of(argv[i]), records);
+  Writer writer(records);
+  write(argv[1], writer.table());
+  write(argv[2], writer.rows());
   return 0;
 }
 
@@ -578,7 +548,8 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    if (argc < 3) throw std::runtime_error("usage: record_compiler OUTPUT.cc RECORDS.yaml...");
+    if (argc < 4)
+      throw std::runtime_error("usage: record_compiler TABLE.cc ROWS.cc RECORDS.yaml...");
     return tidemark::ops::records::run(argc, argv);
   } catch (const tidemark::InputError& error) {
     std::fputs(tidemark::render_problems(error.problems()).c_str(), stderr);
