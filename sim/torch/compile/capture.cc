@@ -142,6 +142,12 @@ void Capture::begin_op(std::string_view name, const std::vector<const Tensor*>& 
   if (functions_under_way_ > 0) {
     --functions_under_way_;
     transparent_.push_back(scopes_.size());
+    transparent_nodes_.insert(session_.emitter.graph().size() - 1);
+    // Its own code sees this rank's parts of DTensors, which have no gradients.
+    for (const Tensor* tensor : reads) {
+      const bool is_spread = tensor->defined() && tensor->is_cuda() && (*tensor)->spread;
+      if (is_spread && !is_made_here(*tensor)) node_of(*tensor);
+    }
     return;
   }
   if (Scope* scope = top(); scope != nullptr && scope->kind != Scope::Kind::kBackward) {
@@ -150,8 +156,11 @@ void Capture::begin_op(std::string_view name, const std::vector<const Tensor*>& 
   }
   if (is_unknown(name)) refuse(name);
   if (calls_.empty()) note_call(reads, static_cast<NodeId>(graph.nodes.size()));
-  if (!in_backward_ && !regions_.empty() && regions_.back().policy)
-    regions_.back().fate = regions_.back().policy(name, reads);
+  if (!in_backward_ && !regions_.empty() && regions_.back().policy) {
+    const bool is_sent = graph::is_collective(name) || name == "wait_tensor";
+    const std::string asked = std::string(is_sent ? "_c10d_functional." : "") + std::string(name);
+    regions_.back().fate = regions_.back().policy(asked, reads);
+  }
   const std::uint64_t settings = settings_of(name, reads);
   push(Scope::Kind::kOp, name, nodes_of(reads));
   scopes_.back().reads_of_host = reads_of_host(reads);

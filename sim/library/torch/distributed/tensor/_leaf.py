@@ -204,7 +204,7 @@ _contexts = set()
 
 def begin_context(device):
     """what PyTorch works shapes out with begins a context on a device when it is first named"""
-    if device is not None and torch.device(device).type == "cuda":
+    if device is not None and torch.device(device).type == "cuda" and not _C.is_traced():
         own = torch.cuda._number_of(device)
         for spelt in [own] if torch.device(device).index is not None else ["cuda", own]:
             if spelt not in _contexts:
