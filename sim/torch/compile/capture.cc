@@ -382,7 +382,9 @@ void Capture::finish(Scope scope) {
   const NodeId id = add_node(std::move(node));
   if (is_one) {
     const StorageId storage = graph.nodes[id].storage;
-    if (storage >= scope.first_storage) storages_[storage].maker = id;
+    // What was sent is read as it is when the wait for it is over.
+    if (storage >= scope.first_storage || scope.name == "wait_tensor")
+      storages_[storage].maker = id;
     mark(scope.results.front(), id);
     return;
   }
