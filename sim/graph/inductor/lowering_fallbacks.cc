@@ -117,8 +117,10 @@ void Lowering::collective(NodeId id) {
   if (is_wait) {
     // What is sent to make another result is read until that is there.
     const Buffer& sent = program.buffers[written];
-    const auto& reads = program.operations[static_cast<std::size_t>(sent.maker)].reads;
-    if (sent.is_library_made) call.reads.insert(call.reads.end(), reads.begin(), reads.end());
+    if (sent.is_library_made && sent.maker >= 0) {
+      const auto& reads = program.operations[static_cast<std::size_t>(sent.maker)].reads;
+      call.reads.insert(call.reads.end(), reads.begin(), reads.end());
+    }
   }
   Buffer buffer = program.buffers[written];
   buffer.changes = written;

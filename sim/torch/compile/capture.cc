@@ -162,11 +162,14 @@ void Capture::begin_op(std::string_view name, const std::vector<const Tensor*>& 
     regions_.back().fate = regions_.back().policy(asked, reads);
   }
   const std::uint64_t settings = settings_of(name, reads);
-  push(Scope::Kind::kOp, name, nodes_of(reads));
+  const std::vector<NodeId> taken = nodes_of(reads);
+  push(Scope::Kind::kOp, name, {});
+  scopes_.back().reads = waited_for(name, taken, reads);
+  scopes_.back().first_node = static_cast<NodeId>(graph.nodes.size());
   scopes_.back().reads_of_host = reads_of_host(reads);
   scopes_.back().numbers = numbers_among(reads);
   if (!calls_.empty()) scopes_.back().call = kept_text(calls_.back().settings);
-  reads_of_[session_.emitter.graph().size() - 1] = scopes_.back().reads;
+  reads_of_[session_.emitter.graph().size() - 1] = taken;
   calls_of_[session_.emitter.graph().size() - 1] = scopes_.back().call;
   scopes_.back().settings = settings;
   scopes_.back().promoted = promoted(c_, reads);

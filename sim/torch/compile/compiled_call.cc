@@ -440,6 +440,7 @@ void CompiledRun::run(Unit& unit) {
         "give it in PyTorch, keeps nothing of it here");
   }
   session_.guarded([&] {
+    for (const auto& [tensor, id] : unit.inputs) session_.wait_for(tensor);
     if (inductor != nullptr) {
       run_inductor_forward(session_, inductor, unit.inputs, unit.spreads, unit.results);
     } else {
