@@ -40,6 +40,7 @@ TracedBackward trace_backward(Session& session, Capture& capture, const InputTen
   BackwardOptions options;
   options.accumulate = false;
   options.is_traced = true;
+  options.rules = session.gradient_rules.get();
   options.ends_at_inputs = is_piece;
   std::vector<std::size_t> wanted;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
