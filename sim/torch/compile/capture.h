@@ -230,7 +230,7 @@ class Capture final : public ops::Tracer, public Pretender {
   void keep_histories_apart(const ops::TensorList& arguments);
   int functions_under_way_ = 0;           ///< calls of them whose operator has not begun
   std::vector<std::size_t> transparent_;  ///< operators that are what runs within them, by depth
-  std::vector<std::size_t> transparent_backwards_;  ///< the same of backward functions
+  std::vector<std::size_t> transparent_backwards_;         ///< the same of backward functions
   std::unordered_set<graph::VertexId> transparent_nodes_;  ///< whose backward functions are such
   std::vector<Scope> scopes_;
   std::vector<Call> calls_;

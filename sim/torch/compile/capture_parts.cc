@@ -154,8 +154,8 @@ NodeId Capture::add_scattered(GraphNode node, NodeId like) {
   return id;
 }
 
-/// What an operator reads of an input that is still under way is the wait for it; gradients read the
-/// input. Views do not wait. Source: torch's AsyncCollectiveTensor, trigger_wait.
+/// What an operator reads of an input that is still under way is the wait for it; gradients read
+/// the input. Views do not wait. Source: torch's AsyncCollectiveTensor, trigger_wait.
 std::vector<NodeId> Capture::waited_for(std::string_view op, const std::vector<NodeId>& nodes,
                                         const std::vector<const Tensor*>& tensors) {
   static constexpr std::string_view kViews[] = {"view",    "view_as", "t",      "transpose",

@@ -93,9 +93,8 @@ void run_forward(Session& session, const std::shared_ptr<const Compiled>& compil
                                     [id](const auto& entry) { return entry.second == id; });
     op.save(slot, input != tensors.end() ? input->first : run.take(id));
   }
-  op.results_of(results, [compiled, spreads](ops::Backward& b) {
-    run_backward_pass(compiled, spreads, b);
-  });
+  op.results_of(results,
+                [compiled, spreads](ops::Backward& b) { run_backward_pass(compiled, spreads, b); });
   for (std::size_t i = 0; i < results.size(); ++i) {
     const bool has_gradient = i < compiled->tangents.size() && compiled->tangents[i] != kNoNode;
     if (!has_gradient) results[i]->grad_fn = {};

@@ -186,7 +186,8 @@ void save_next(ops::Op& op, const Value& kept) {
 }
 
 /// A collective of compiled code, and the wait for it, are two operators: the graph's, nobody sends
-/// anything. None: nothing is compiled. Source: torch's _functional_collectives, _maybe_wrap_tensor.
+/// anything. None: nothing is compiled. Source: torch's _functional_collectives,
+/// _maybe_wrap_tensor.
 Value traced_collective(Session& session, Arguments& a) {
   Interp& interp = session.interp;
   ops::Context& c = session.c;
@@ -206,8 +207,8 @@ Value traced_collective(Session& session, Arguments& a) {
     return made;
   };
   return session.guarded([&] {
-    const Tensor sent = traced(name, a.text(3), from,
-                               [&] { return c.empty(sizes, from.dtype(), from.device()); });
+    const Tensor sent =
+        traced(name, a.text(3), from, [&] { return c.empty(sizes, from.dtype(), from.device()); });
     // That of one dimension for another is there when it returns.
     if (name == "shard_dim_alltoall") return session.wrap(sent);
     return session.wrap(traced("wait_tensor", "wait_tensor", sent,
@@ -303,8 +304,7 @@ void add_dtensor_ops(Session& session, lang::Module& module) {
     give_kept(*s, made);
     return made;
   });
-  add("is_traced()",
-      [s](Interp&, Arguments&) { return Value::boolean(s->c.tracer != nullptr); });
+  add("is_traced()", [s](Interp&, Arguments&) { return Value::boolean(s->c.tracer != nullptr); });
   add("is_answered()", [s](Interp&, Arguments&) {
     const OperatorWatch* watch = s->emitter.watched_by();
     return Value::boolean(watch != nullptr && watch->is_answering());
