@@ -7,6 +7,13 @@
 
 namespace tidemark::graph {
 
+bool is_collective(std::string_view name) {
+  static constexpr std::string_view kNames[] = {"all_reduce",        "all_gather_into_tensor",
+                                                "broadcast",         "reduce_scatter_tensor",
+                                                "all_to_all_single", "shard_dim_alltoall"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
 std::vector<std::vector<NodeId>> NodeGraph::users() const {
   std::vector<std::vector<NodeId>> users(nodes.size());
   for (NodeId id = 0; id < nodes.size(); ++id) {

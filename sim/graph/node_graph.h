@@ -91,6 +91,8 @@ struct NodeGraph {
                                                const std::vector<NodeId>& given) const;
 };
 
+/// An operator of torch.ops._c10d_functional; the wait for one is another.
+bool is_collective(std::string_view name);
 /// What a tensor takes by its sizes, as the partitioner counts: 0 of several.
 Bytes bytes_of(const GraphNode& node);
 

@@ -220,6 +220,11 @@ class Partitioner {
     must_save_.resize(nodes_.size());
     for (NodeId id = 0; id < nodes_.size(); ++id)
       must_save_[id] = nodes_[id].region != 0 && !must_recompute_[id] && !is_input(nodes_[id]);
+    // Nothing is sent twice. Source: torch's force_save_collectives.
+    for (NodeId id = 0; id < nodes_.size(); ++id) {
+      const bool is_sent = is_collective(nodes_[id].name) || nodes_[id].name == "wait_tensor";
+      if (is_sent && !must_recompute_[id]) must_save_[id] = true;
+    }
   }
 
   void ban_by_node() {

@@ -287,6 +287,8 @@ void Decomposer::convert(NodeId id) {
       return;
     case NodeKind::kView:
       keep(id);
+      // No look: a kernel that writes what it waits for.
+      if (node.name == "wait_tensor") out_.nodes[at_[id]].kind = NodeKind::kOpaque;
       // What autograd repeats says no name of its own.
       if (out_.nodes[at_[id]].name == "view" &&
           product(node.sizes) > product(out_.nodes[out_.nodes[at_[id]].inputs.front()].sizes))
@@ -391,7 +393,7 @@ void Decomposer::keep_unknown(NodeId id) {
                                                     "masked_scatter", "view_as_complex",
                                                     "_embedding_bag", "embedding_bag_backward"};
   const bool is_known =
-      library_kernel(node.name) ||
+      library_kernel(node.name) || is_collective(node.name) ||
       std::find(std::begin(kFallbacks), std::end(kFallbacks), node.name) != std::end(kFallbacks);
   if (!is_known) remember(node.name);
   // Attention gives several results, though without gradients only one of them is wanted.

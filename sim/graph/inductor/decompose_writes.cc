@@ -2,6 +2,8 @@
 // docs/rules/compile.md#1.
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -26,6 +28,45 @@ std::size_t dim_of_part(const Dims& whole, const Dims& part) {
     if (part[i] != whole[i + (is_select ? 1 : 0)]) return whole.size();
   }
   return dim;
+}
+
+/// What a call of the program's puts where: "select_scatter, tensor, tensor, 1, 2".
+struct Put {
+  std::vector<std::int64_t> dims;  ///< as select_scatter and slice_scatter have them
+  Dims part;                       ///< the sizes of what is put
+};
+
+Put put_as_called(const GraphNode& node, bool is_select) {
+  constexpr std::string_view kTensor = "tensor, ";
+  std::string_view rest = node.call;
+  rest.remove_prefix(std::min(rest.size(), rest.rfind(kTensor) + kTensor.size()));
+  std::vector<std::int64_t> numbers;
+  while (!rest.empty()) {
+    const std::size_t end = rest.find(", ");
+    std::int64_t number = 0;
+    std::from_chars(rest.data(), rest.data() + std::min(end, rest.size()), number);
+    // What is not said is all of it.
+    numbers.push_back(rest.starts_with("None") && numbers.size() == 2 ? INT64_MAX : number);
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 2);
+  }
+  numbers.resize(4);
+  const auto rank = static_cast<std::int64_t>(node.sizes.size());
+  const std::int64_t dim = numbers[0] < 0 ? numbers[0] + rank : numbers[0];
+  const auto at = static_cast<std::size_t>(std::clamp<std::int64_t>(dim, 0, rank - 1));
+  const std::int64_t size = node.sizes[at];
+  const auto place = [size](std::int64_t said) {
+    return std::clamp<std::int64_t>(said < 0 ? said + size : said, 0, size);
+  };
+  const std::int64_t first = place(numbers[1]);
+  const std::int64_t step = is_select ? 0 : std::max<std::int64_t>(numbers[3], 1);
+  Put put{{static_cast<std::int64_t>(at), first * node.strides[at], step * node.strides[at]},
+          node.sizes};
+  if (is_select) {
+    put.part.erase(at);
+  } else {
+    put.part[at] = (std::max(place(numbers[2]) - first, std::int64_t{0}) + step - 1) / step;
+  }
+  return put;
 }
 
 }  // namespace
@@ -60,7 +101,20 @@ bool Decomposer::written(NodeId id) {
   if (name.ends_with('_') && !name.ends_with("__")) name.remove_suffix(1);
   if (name == "select_scatter" || name == "slice_scatter") {
     const NodeId made = builder_.opaque(name, inputs, node.sizes, node.dtype);
-    out_.nodes[made].dims = node.dims;
+    out_.nodes[made].dims =
+        node.dims.empty() ? put_as_called(node, name == "select_scatter").dims : node.dims;
+    gives(id, made);
+    return true;
+  }
+  if ((name == "select_scatter_backward" || name == "slice_scatter_backward") &&
+      inputs.size() == 1) {
+    // What was written over has no gradient. Source: torch's derivatives.yaml.
+    const bool is_select = name.starts_with("select");
+    const Put put = put_as_called(node, is_select);
+    const NodeId zeros = builder_.fill("full", put.part, node.dtype, "#0");
+    const NodeId made = builder_.opaque(is_select ? "select_scatter" : "slice_scatter",
+                                        {inputs[0], zeros}, node.sizes, node.dtype);
+    out_.nodes[made].dims = put.dims;
     gives(id, made);
     return true;
   }

@@ -109,6 +109,7 @@ void Lowering::lower(NodeId id) {
     case NodeKind::kOpaque:
       break;
   }
+  if (is_collective(name) || name == "wait_tensor") return collective(id);
   if (name == "inductor_seeds" || name == "inductor_lookup_seed") return seeds(id);
   if (name == "inductor_random") return random(id);
   if (name == "embedding" || name == "gather") return gather(id);
@@ -243,7 +244,7 @@ BufferId Lowering::new_buffer(NodeId id, const Dims& sizes, ScalarType dtype) {
 }
 
 BufferId Lowering::new_operation(Operation operation, Buffer buffer) {
-  buffer.name = fmt::format("buf{}", program.operations.size());
+  buffer.name = fmt::format("buf{}", program.operations.size() + names_of_writes_);
   buffer.maker = static_cast<std::int32_t>(program.operations.size());
   const auto id = static_cast<BufferId>(program.buffers.size());
   operation.output = id;

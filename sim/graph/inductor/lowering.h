@@ -91,6 +91,8 @@ class Lowering {
   [[nodiscard]] bool is_beyond_loops(NodeId id) const;
   void fallback(NodeId id);
   BufferId aligned_mask(NodeId id);
+  void collective(NodeId id);
+  [[nodiscard]] bool is_sent_in_place(NodeId id) const;
   void convolution(NodeId id);
   void copy_operands(NodeId id, bool is_last);
   void product(NodeId id);
@@ -217,6 +219,7 @@ class Lowering {
   std::vector<bool> prefers_channels_last_;   ///< by node; empty: none does
   std::vector<std::vector<BufferId>> parts_;  ///< by node: of the results of a kernel
   std::map<NodeId, BufferId> online_sums_;    ///< of softmaxes, by their sum
+  std::size_t names_of_writes_ = 0;           ///< that collectives take for what they write
 };
 
 /// The order of loops that reads run through memory with, the innermost first. `strides`: by read,

@@ -132,8 +132,15 @@ class MemoryOrder {
         add(previous_[i], from);
         const BufferId held = s_.original(need);
         add(readers_[held], i);
-        if (held != need) add(readers_[need], i);
         add(taken_[i], need);
+        if (held == need) continue;
+        // Who reads what was written over reads what was there first. Source: torch's
+        // assign_memory_planning_info_for_scheduler_buffers.
+        add(readers_[need], i);
+        add(taken_[i], held);
+        if (maker[held] < 0 || static_cast<std::size_t>(maker[held]) == i) continue;
+        add(next_[static_cast<std::size_t>(maker[held])], i);
+        add(previous_[i], static_cast<std::size_t>(maker[held]));
       }
       for (const Dependency& read : step.reads) {
         const Buffer& buffer = s_.program.buffers[read.buffer];

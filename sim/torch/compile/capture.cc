@@ -142,6 +142,12 @@ void Capture::begin_op(std::string_view name, const std::vector<const Tensor*>& 
   if (functions_under_way_ > 0) {
     --functions_under_way_;
     transparent_.push_back(scopes_.size());
+    transparent_nodes_.insert(session_.emitter.graph().size() - 1);
+    // Its own code sees this rank's parts of DTensors, which have no gradients.
+    for (const Tensor* tensor : reads) {
+      const bool is_spread = tensor->defined() && tensor->is_cuda() && (*tensor)->spread;
+      if (is_spread && !is_made_here(*tensor)) node_of(*tensor);
+    }
     return;
   }
   if (Scope* scope = top(); scope != nullptr && scope->kind != Scope::Kind::kBackward) {
@@ -150,14 +156,20 @@ void Capture::begin_op(std::string_view name, const std::vector<const Tensor*>& 
   }
   if (is_unknown(name)) refuse(name);
   if (calls_.empty()) note_call(reads, static_cast<NodeId>(graph.nodes.size()));
-  if (!in_backward_ && !regions_.empty() && regions_.back().policy)
-    regions_.back().fate = regions_.back().policy(name, reads);
+  if (!in_backward_ && !regions_.empty() && regions_.back().policy) {
+    const bool is_sent = graph::is_collective(name) || name == "wait_tensor";
+    const std::string asked = std::string(is_sent ? "_c10d_functional." : "") + std::string(name);
+    regions_.back().fate = regions_.back().policy(asked, reads);
+  }
   const std::uint64_t settings = settings_of(name, reads);
-  push(Scope::Kind::kOp, name, nodes_of(reads));
+  const std::vector<NodeId> taken = nodes_of(reads);
+  push(Scope::Kind::kOp, name, {});
+  scopes_.back().reads = waited_for(name, taken, reads);
+  scopes_.back().first_node = static_cast<NodeId>(graph.nodes.size());
   scopes_.back().reads_of_host = reads_of_host(reads);
   scopes_.back().numbers = numbers_among(reads);
   if (!calls_.empty()) scopes_.back().call = kept_text(calls_.back().settings);
-  reads_of_[session_.emitter.graph().size() - 1] = scopes_.back().reads;
+  reads_of_[session_.emitter.graph().size() - 1] = taken;
   calls_of_[session_.emitter.graph().size() - 1] = scopes_.back().call;
   scopes_.back().settings = settings;
   scopes_.back().promoted = promoted(c_, reads);
@@ -373,7 +385,9 @@ void Capture::finish(Scope scope) {
   const NodeId id = add_node(std::move(node));
   if (is_one) {
     const StorageId storage = graph.nodes[id].storage;
-    if (storage >= scope.first_storage) storages_[storage].maker = id;
+    // What was sent is read as it is when the wait for it is over.
+    if (storage >= scope.first_storage || scope.name == "wait_tensor")
+      storages_[storage].maker = id;
     mark(scope.results.front(), id);
     return;
   }

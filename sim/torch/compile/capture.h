@@ -175,6 +175,9 @@ class Capture final : public ops::Tracer, public Pretender {
   void push(Scope::Kind kind, std::string_view name, std::vector<graph::NodeId> reads);
   [[nodiscard]] bool reads_of_host(const std::vector<const ops::Tensor*>& tensors) const;
   [[nodiscard]] std::vector<graph::NodeId> nodes_of(const std::vector<const ops::Tensor*>& tensors);
+  [[nodiscard]] std::vector<graph::NodeId> waited_for(
+      std::string_view op, const std::vector<graph::NodeId>& nodes,
+      const std::vector<const ops::Tensor*>& tensors);
   void add_effect(const graph::Effect& effect);
   [[nodiscard]] graph::GraphNode* single_kernel(const Scope& scope);
   [[nodiscard]] bool reads_all(const Scope& scope);
@@ -227,7 +230,8 @@ class Capture final : public ops::Tracer, public Pretender {
   void keep_histories_apart(const ops::TensorList& arguments);
   int functions_under_way_ = 0;           ///< calls of them whose operator has not begun
   std::vector<std::size_t> transparent_;  ///< operators that are what runs within them, by depth
-  std::vector<std::size_t> transparent_backwards_;  ///< the same of backward functions
+  std::vector<std::size_t> transparent_backwards_;         ///< the same of backward functions
+  std::unordered_set<graph::VertexId> transparent_nodes_;  ///< whose backward functions are such
   std::vector<Scope> scopes_;
   std::vector<Call> calls_;
   std::vector<Storage> storages_;
@@ -239,6 +243,7 @@ class Capture final : public ops::Tracer, public Pretender {
   std::unordered_map<graph::VertexId, std::string_view> calls_of_;  ///< the same: how it was called
   std::unordered_set<graph::StorageId> is_read_;  ///< of what no operator said that it gives
   std::unordered_map<graph::NodeId, std::vector<graph::NodeId>> views_;
+  std::unordered_map<graph::NodeId, graph::NodeId> waits_;  ///< for inputs, by what was read
   std::vector<std::pair<graph::NodeId, graph::NodeId>> made_views_;  ///< base, view: in order
   std::function<void(graph::VertexId)> on_backward_;
   std::vector<ops::PackHook> pack_hooks_;

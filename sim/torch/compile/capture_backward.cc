@@ -70,7 +70,7 @@ NodeId Capture::conjugate_of(const Tensor& tensor) {
 
 void Capture::begin_backward(const ops::Node& node, const ops::TensorList& incoming,
                              const ops::TensorList& saved) {
-  if (node.name == "CopySlices") {
+  if (node.name == "CopySlices" || transparent_nodes_.count(node.vertex) > 0) {
     transparent_backwards_.push_back(scopes_.size());
     return;
   }
@@ -207,6 +207,10 @@ void Capture::name_single_kernel(const Scope& scope) {
 
 /// What the kernels of a gradient are called, in their order. Source: torch's derivatives.yaml.
 void Capture::name_kernels(const Scope& scope) {
+  if (scope.name == "prelu_kernel_backward" && graph.nodes.size() == scope.first_node + 2) {
+    graph.nodes[scope.first_node].name = "prelu_input_backward";
+    graph.nodes.back().name = "prelu_weight_backward";
+  }
   if (scope.name != "div_backward") return;
   // Of the divisor: -grad * (self / other / other); then of what is divided.
   static constexpr std::array<std::string_view, 5> kOfDivision{"div", "div", "neg", "mul", "div"};

@@ -109,8 +109,7 @@ void Capture::begin_call(std::string settings, const std::vector<const Tensor*>&
           std::find(arguments_.begin(), arguments_.end(), tensor->impl()) == arguments_.end();
       const bool is_new = input_storages_.count((*tensor)->storage.get()) == 0;
       if (is_later_graph && is_new && (*tensor)->grad_fn) keep_apart(*tensor);
-      if (is_own == wants_own && tensor->numel() > 0 && !tensor->is_sparse() && !(*tensor)->spread)
-        node_of(*tensor);
+      if (is_own == wants_own && tensor->numel() > 0 && !tensor->is_sparse()) node_of(*tensor);
     }
   }
   if (calls_.size() == 1) note_call(tensors, first);
@@ -163,7 +162,7 @@ std::vector<bool> Capture::are_looks() const {
 void Capture::looks_at(const Tensor& tensor) {
   if (!scopes_.empty() || in_backward_ || stopped_) return;
   if (!tensor.defined() || !tensor.is_cuda() || is_made_here(tensor)) return;
-  if (tensor.numel() == 0 || tensor.is_sparse() || tensor->spread) return;
+  if (tensor.numel() == 0 || tensor.is_sparse()) return;
   const lang::Frame* frame = session_.interp.current_frame();
   if (frame == nullptr || frame->code == nullptr) return;
   if (lang::Interp::is_internal(view(frame->code->file->name))) return;
@@ -244,8 +243,7 @@ StorageId Capture::memory_of(const Tensor& tensor) const {
 }
 
 NodeId Capture::node_of(const Tensor& tensor) {
-  if (tensor.is_sparse() || tensor->spread)
-    refuse(tensor.is_sparse() ? "a sparse tensor" : "a DTensor");
+  if (tensor.is_sparse()) refuse("a sparse tensor");
   const bool is_marked = (tensor->producer & kOfNode) != 0 && tensor->producer != graph::kNoVertex;
   const NodeId marked = is_marked ? tensor->producer & ~kOfNode : kNoNode;
   const auto written = written_.find(memory_of(tensor));

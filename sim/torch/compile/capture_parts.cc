@@ -154,6 +154,41 @@ NodeId Capture::add_scattered(GraphNode node, NodeId like) {
   return id;
 }
 
+/// What an operator reads of an input that is still under way is the wait for it; gradients read
+/// the input. Views do not wait. Source: torch's AsyncCollectiveTensor, trigger_wait.
+std::vector<NodeId> Capture::waited_for(std::string_view op, const std::vector<NodeId>& nodes,
+                                        const std::vector<const Tensor*>& tensors) {
+  static constexpr std::string_view kViews[] = {"view",    "view_as", "t",      "transpose",
+                                                "permute", "detach",  "expand", "unsqueeze",
+                                                "squeeze", "slice",   "select", "split"};
+  const bool is_view = std::find(std::begin(kViews), std::end(kViews), op) != std::end(kViews);
+  if (is_view || in_backward_ || session_.unwaited.empty()) return nodes;
+  std::vector<NodeId> read;
+  for (const Tensor* tensor : tensors) {
+    if (!tensor->defined() || !tensor->is_cuda()) continue;
+    const NodeId id = nodes[read.size()];
+    read.push_back(id);
+    const auto is_sent = [&](const auto& sent) {
+      return sent.result == (*tensor)->storage->request();
+    };
+    if (is_made_here(*tensor) ||
+        std::none_of(session_.unwaited.begin(), session_.unwaited.end(), is_sent))
+      continue;
+    const auto [wait, is_new] = waits_.try_emplace(id, static_cast<NodeId>(graph.nodes.size()));
+    read.back() = wait->second;
+    if (!is_new) continue;
+    GraphNode node = graph.nodes[id];
+    node.name = "wait_tensor";
+    node.kind = NodeKind::kView;
+    node.is_parameter = false;
+    node.settings = 1;
+    node.inputs = {id};
+    node.effects.clear();
+    add_node(std::move(node));
+  }
+  return read;
+}
+
 void Capture::puts(const Tensor& part, const Tensor& values) {
   const NodeId whole = whole_of(part);
   if (!is_part_of(graph.nodes[whole], part)) refuse("a gradient of a view that is written into");

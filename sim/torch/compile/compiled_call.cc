@@ -44,7 +44,8 @@ void take_apart(const Tensor& tensor) {
   tensor->storage = {};
 }
 
-void run_backward_pass(const std::shared_ptr<const Compiled>& compiled, ops::Backward& b) {
+void run_backward_pass(const std::shared_ptr<const Compiled>& compiled,
+                       const GradientSpreads& spreads, ops::Backward& b) {
   GraphRun run(b.c, compiled->graph, compiled->parts.backward, compiled->graph.gradients);
   for (std::size_t i = 0; i < b.saved.size(); ++i) run.give(compiled->parts.saved[i], b.saved[i]);
   b.saved.clear();
@@ -63,13 +64,15 @@ void run_backward_pass(const std::shared_ptr<const Compiled>& compiled, ops::Bac
     const NodeId id = compiled->graph.gradients[i];
     if (id == kNoNode) continue;
     b.grads[i] = run.take(id);
+    if (i < spreads.size()) b.grads[i]->spread = spreads[i];
     run.drop(id);
   }
 }
 
 /// The forward pass; what it makes becomes the memory of `results`.
 void run_forward(Session& session, const std::shared_ptr<const Compiled>& compiled,
-                 const InputTensors& tensors, ops::TensorList& results) {
+                 const InputTensors& tensors, const GradientSpreads& spreads,
+                 ops::TensorList& results) {
   ops::Context& c = session.c;
   ops::TensorList inputs;
   for (const auto& [tensor, id] : tensors) inputs.push_back(tensor);
@@ -90,7 +93,8 @@ void run_forward(Session& session, const std::shared_ptr<const Compiled>& compil
                                     [id](const auto& entry) { return entry.second == id; });
     op.save(slot, input != tensors.end() ? input->first : run.take(id));
   }
-  op.results_of(results, [compiled](ops::Backward& b) { run_backward_pass(compiled, b); });
+  op.results_of(results,
+                [compiled, spreads](ops::Backward& b) { run_backward_pass(compiled, spreads, b); });
   for (std::size_t i = 0; i < results.size(); ++i) {
     const bool has_gradient = i < compiled->tangents.size() && compiled->tangents[i] != kNoNode;
     if (!has_gradient) results[i]->grad_fn = {};
@@ -435,10 +439,11 @@ void CompiledRun::run(Unit& unit) {
         "give it in PyTorch, keeps nothing of it here");
   }
   session_.guarded([&] {
+    for (const auto& [tensor, id] : unit.inputs) session_.wait_for(tensor);
     if (inductor != nullptr) {
-      run_inductor_forward(session_, inductor, unit.inputs, unit.results);
+      run_inductor_forward(session_, inductor, unit.inputs, unit.spreads, unit.results);
     } else {
-      run_forward(session_, compiled, unit.inputs, unit.results);
+      run_forward(session_, compiled, unit.inputs, unit.spreads, unit.results);
     }
   });
 }

@@ -218,7 +218,7 @@ std::shared_ptr<const InductorCode> compile_with_inductor(
 namespace {
 
 void run_backward(Session& session, const std::shared_ptr<const InductorCode>& code,
-                  ops::Backward& b) {
+                  const GradientSpreads& spreads, ops::Backward& b) {
   PlanRun run(b.c, code->backward);
   const bool is_graph = code->graph_function >= 0;
   ops::TensorList inputs;  // of a graph
@@ -254,14 +254,17 @@ void run_backward(Session& session, const std::shared_ptr<const InductorCode>& c
     run.run();
   }
   for (std::size_t i = 0; i < code->gradients.size(); ++i) {
-    if (code->gradients[i] != kNoNode) b.grads[i] = run.take(i);
+    if (code->gradients[i] == kNoNode) continue;
+    b.grads[i] = run.take(i);
+    if (i < spreads.size()) b.grads[i]->spread = spreads[i];
   }
 }
 
 }  // namespace
 
 void run_inductor_forward(Session& session, const std::shared_ptr<const InductorCode>& code,
-                          const InputTensors& tensors, ops::TensorList& results) {
+                          const InputTensors& tensors, const GradientSpreads& spreads,
+                          ops::TensorList& results) {
   ops::Context& c = session.c;
   ops::TensorList inputs;
   for (const auto& [tensor, id] : tensors) inputs.push_back(tensor);
@@ -287,7 +290,9 @@ void run_inductor_forward(Session& session, const std::shared_ptr<const Inductor
     kept.push_back(is_input ? inputs[held] : run.take(code->outputs + slot));
     op.save(slot, kept.back());
   }
-  op.results_of(results, [code, s = &session](ops::Backward& b) { run_backward(*s, code, b); });
+  op.results_of(results, [code, spreads, s = &session](ops::Backward& b) {
+    run_backward(*s, code, spreads, b);
+  });
   for (std::size_t i = 0; i < results.size(); ++i) {
     const bool has_gradient = i < code->tangents.size() && code->tangents[i] != kNoNode;
     if (!has_gradient) results[i]->grad_fn = {};

@@ -55,6 +55,9 @@ struct KeptCode {
 /// The graph's inputs in order, and their nodes.
 using InputTensors = std::vector<std::pair<ops::Tensor, graph::NodeId>>;
 
+/// How the gradient of each input lies on the ranks; null: it is no DTensor.
+using GradientSpreads = std::vector<Ref<ops::Spread>>;
+
 /// Captured code, or a piece of it: what a compiler is given.
 struct TracedCode {
   const graph::NodeGraph& graph;
@@ -78,7 +81,8 @@ void compile_anew(Session& session, const InductorCode& code);
 
 /// Runs the forward pass: its results become the memory of `results`.
 void run_inductor_forward(Session& session, const std::shared_ptr<const InductorCode>& code,
-                          const InputTensors& inputs, ops::TensorList& results);
+                          const InputTensors& inputs, const GradientSpreads& spreads,
+                          ops::TensorList& results);
 
 /// Gradients come as PyTorch traced them: laid out as the results are, zeros where none arrived.
 ops::Tensor tangent_like(ops::Backward& b, const graph::GraphNode& node,

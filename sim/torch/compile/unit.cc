@@ -19,6 +19,7 @@ namespace {
 struct TracedBackward {
   std::vector<NodeId> tangents;   ///< by result; kNoNode: it wants none
   std::vector<NodeId> gradients;  ///< by input; kNoNode: it gets none
+  GradientSpreads spreads;
 };
 
 /// `is_piece`: what lies behind the inputs is another's.
@@ -39,6 +40,7 @@ TracedBackward trace_backward(Session& session, Capture& capture, const InputTen
   BackwardOptions options;
   options.accumulate = false;
   options.is_traced = true;
+  options.rules = session.gradient_rules.get();
   options.ends_at_inputs = is_piece;
   std::vector<std::size_t> wanted;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -50,8 +52,11 @@ TracedBackward trace_backward(Session& session, Capture& capture, const InputTen
   const ops::TensorList gradients =
       run_backward(c, session.emitter.graph(), roots, std::move(starts), options);
   out.gradients.assign(inputs.size(), kNoNode);
+  out.spreads.resize(inputs.size());
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (gradients[i].defined()) out.gradients[wanted[i]] = capture.node_of(gradients[i]);
+    if (!gradients[i].defined()) continue;
+    out.gradients[wanted[i]] = capture.node_of(gradients[i]);
+    out.spreads[wanted[i]] = gradients[i]->spread;
   }
   return out;
 }
@@ -68,6 +73,9 @@ void trace_piece(Session& session, Capture& captured, Unit& unit, const Piece& p
   const auto first = static_cast<NodeId>(captured.graph.nodes.size());
   TracedBackward backward;
   if (unit.has_backward) backward = trace_backward(session, captured, read, unit.results, true);
+  if (std::any_of(backward.spreads.begin(), backward.spreads.end(),
+                  [](const auto& spread) { return spread != nullptr; }))
+    session.interp.refuse("DTensors under DistributedDataParallel are not modelled", kRunAsEager);
   PieceGraph own(captured, piece, {first, static_cast<NodeId>(captured.graph.nodes.size())});
   const auto place = [&own](NodeId id) { return id == kNoNode ? id : own.place(id); };
   for (const Tensor& result : unit.results)
@@ -134,6 +142,7 @@ std::vector<Unit> traced_units(Session& session, Capture& captured,
         trace_backward(session, captured, captured.inputs, results, /*is_piece=*/false);
     unit.compiled->tangents = std::move(backward.tangents);
     graph.gradients = std::move(backward.gradients);
+    unit.spreads = std::move(backward.spreads);
   }
   std::vector<NodeId> written;
   for (const auto& [input, id] : captured.written_inputs) {

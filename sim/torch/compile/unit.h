@@ -23,6 +23,7 @@ struct Unit {
   InputTensors inputs;
   ops::TensorList arguments;  ///< among the inputs: none of a module
   ops::TensorList results;
+  GradientSpreads spreads;
   bool has_backward = false;
 };
 

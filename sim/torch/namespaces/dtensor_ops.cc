@@ -3,7 +3,9 @@
 #include <vector>
 
 #include "sim/ops/op.h"
+#include "sim/ops/tracer.h"
 #include "sim/torch/namespaces/torch_c.h"
+#include "sim/torch/tensors/call_scope.h"
 #include "sim/torch/tensors/tensor_object.h"
 
 namespace tidemark::torch {
@@ -23,14 +25,11 @@ constexpr std::uint16_t kKernelKind = kGradNodeKind + 1;
 /// The backward function that an operator on parts made, to be run on other parts.
 class KernelObject final : public lang::HostObject {
  public:
-  KernelObject(Session& session, Ref<lang::ClassObject> type, Ref<ops::Node> made,
-               std::size_t count)
-      : HostObject(session.interp.heap(), std::move(type), kKernelKind),
-        node(std::move(made)),
-        saved(count) {}
+  KernelObject(Session& session, Ref<lang::ClassObject> type, Ref<ops::Node> made)
+      : HostObject(session.interp.heap(), std::move(type), kKernelKind), node(std::move(made)) {}
   static bool is(const lang::Object& o) { return o.host_kind() == kKernelKind; }
+  /// Its `saved` says how many tensors it reads beside the gradients, and which are results.
   const Ref<ops::Node> node;
-  const std::size_t saved;  ///< how many tensors it reads beside the gradients
 };
 
 /// Undefined: the value is no tensor.
@@ -95,8 +94,8 @@ Value take_kernel(Session& session, const Ref<lang::ClassObject>& type, Argument
   if (wanted.empty()) return Value::none();
   made->requires_grad = false;
   std::vector<Value> slots;
-  for (ops::SavedTensor& saved : std::exchange(node->saved, {})) {
-    const Tensor& kept = saved.tensor;
+  for (ops::SavedTensor& saved : node->saved) {
+    const Tensor kept = std::exchange(saved.tensor, {});
     Value slot = wrap_or_none(session, kept);
     if (kept.defined() && kept->storage == made->storage && kept.sizes() == made.sizes())
       slot = Value::integer(-1);
@@ -109,7 +108,7 @@ Value take_kernel(Session& session, const Ref<lang::ClassObject>& type, Argument
     slots.push_back(std::move(slot));
   }
   made->grad_fn = {};
-  const Value kernel(make_ref<KernelObject>(session, type, node, slots.size()));
+  const Value kernel(make_ref<KernelObject>(session, type, node));
   return interp.tuple({kernel, interp.tuple(std::move(slots)), interp.str(std::string(node->name)),
                        interp.tuple(std::move(wanted))});
 }
@@ -120,14 +119,17 @@ Value run_kernel(Session& session, Arguments& a) {
   ops::Node& node = *kernel.node;
   ops::TensorList incoming = tensors_or_none(session.interp, a[1]);
   ops::TensorList saved = tensors_or_none(session.interp, a[2]);
-  if (incoming.size() > node.metadata.size() || saved.size() != kernel.saved)
+  if (incoming.size() > node.metadata.size() || saved.size() != node.saved.size())
     session.interp.runtime_error("a kernel gets other operands than it was made for");
   incoming.resize(node.metadata.size());  // nothing comes for the statistics that a norm keeps
   return session.guarded([&] {
     const ops::LabelScope label(session.c, node.name, node.label);
     ops::Backward call{session.c, node, incoming, std::move(saved), {}};
     call.grads.resize(node.next.size());
+    ops::Tracer* const tracer = session.c.tracer;
+    if (tracer != nullptr) tracer->begin_backward(node, incoming, call.saved);
     node.backward(call);
+    if (tracer != nullptr) tracer->end_backward(call.grads);
     while (!call.saved.empty()) call.saved.pop_back();
     return tuple_of(session, std::move(call.grads));
   });
@@ -183,6 +185,37 @@ void save_next(ops::Op& op, const Value& kept) {
     saved.emplace_back();
 }
 
+/// A collective of compiled code, and the wait for it, are two operators: the graph's, nobody sends
+/// anything. None: nothing is compiled. Source: torch's _functional_collectives,
+/// _maybe_wrap_tensor.
+Value traced_collective(Session& session, Arguments& a) {
+  Interp& interp = session.interp;
+  ops::Context& c = session.c;
+  if (c.tracer == nullptr) return Value::none();
+  const Tensor& from = a.object<TensorObject>(1, "Tensor").tensor;
+  ops::Dims sizes;
+  for (const std::int64_t size : a.integers(2)) sizes.push_back(size);
+  const std::string_view name = interp.text(interp.intern(a.text(0)));
+  const ops::LabelScope label(c, name);
+  const auto traced = [&](std::string_view op, std::string_view settings, const Tensor& read,
+                          const auto& make) {
+    const CallScope call(c.tracer, settings, {});
+    c.tracer->begin_op(op, {&read});
+    Tensor made = make();
+    c.tracer->gives(made);
+    c.tracer->end_op();
+    return made;
+  };
+  return session.guarded([&] {
+    const Tensor sent =
+        traced(name, a.text(3), from, [&] { return c.empty(sizes, from.dtype(), from.device()); });
+    // That of one dimension for another is there when it returns.
+    if (name == "shard_dim_alltoall") return session.wrap(sent);
+    return session.wrap(traced("wait_tensor", "wait_tensor", sent,
+                               [&] { return ops::Context::shallow_copy(sent); }));
+  });
+}
+
 /// One differentiable operator on DTensors. `kept`: operands that are kept, before it runs.
 /// forward() -> (result or tuple of results, what else is kept, the node's name, None: no gradient
 /// passes); gradients(kept, needs, *incoming) -> gradients; fit(gradients) brings them to the
@@ -199,6 +232,8 @@ Value spread_op(Session& session, Arguments& a) {
   OperatorWatch* const watch = session.emitter.watched_by();
   if (watch != nullptr && is_kernel && session.emitter.unseen() == 0) watch->ends();
   std::optional<Unseen> unseen(std::in_place, session.emitter.unseen(), is_kernel);
+  // What a compiler sees of it is what it does on parts.
+  const CallScope function(session.c.tracer, "torch.autograd.Function", {});
   ops::Op op(session.c, name, name, inputs);
   unseen.emplace(session.emitter.unseen(), !is_kernel);
   if (op.records()) {
@@ -254,6 +289,8 @@ void add_dtensor_ops(Session& session, lang::Module& module) {
       [s](Interp&, Arguments& a) { return run_kernel(*s, a); });
   add("spread_op(name, inputs, kept, forward, gradients, fit, is_kernel)",
       [s](Interp&, Arguments& a) { return spread_op(*s, a); });
+  add("traced_collective(name, tensor, sizes, settings)",
+      [s](Interp&, Arguments& a) { return traced_collective(*s, a); });
   add("unseen(function)", [s](Interp& in, Arguments& a) {
     const Unseen unseen(s->emitter.unseen());
     return in.call(a[0], {});
@@ -267,6 +304,7 @@ void add_dtensor_ops(Session& session, lang::Module& module) {
     give_kept(*s, made);
     return made;
   });
+  add("is_traced()", [s](Interp&, Arguments&) { return Value::boolean(s->c.tracer != nullptr); });
   add("is_answered()", [s](Interp&, Arguments&) {
     const OperatorWatch* watch = s->emitter.watched_by();
     return Value::boolean(watch != nullptr && watch->is_answering());

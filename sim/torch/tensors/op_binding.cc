@@ -291,6 +291,12 @@ Value BoundOp::dispatch(const Value& callable, const CallArgs& args) const {
                    [&](const Value& v) { return holds_spread(session_.interp, v); }))
     return {};
   lang::Interp& interp = session_.interp;
+  // Code that is being compiled is told of what the call takes before that is taken apart.
+  std::vector<const ops::Tensor*> tensors;
+  for (std::size_t i = 0; session_.c.tracer != nullptr && i < count; ++i) {
+    if (const auto* object = args.values[i].as<TensorObject>()) tensors.push_back(&object->tensor);
+  }
+  const CallScope traced(session_.c.tracer, "DTensor", tensors);
   return interp.call(dtensors.dispatch, {interp.str(name_), callable,
                                          interp.tuple({args.values, args.values + args.positional}),
                                          keywords_of(interp, args)});

@@ -10,6 +10,7 @@ compared by the order in which they first appear.
 import csv
 import gzip
 import json
+import math
 import pathlib
 import subprocess
 import sys
@@ -69,6 +70,26 @@ class Modelled(unittest.TestCase):
                 for i, (want, have) in enumerate(zip(expected, found)):
                     self.assertEqual(have, want, f"event {i}")
                 self.assertEqual(len(found), len(expected))
+
+
+class Bounds(unittest.TestCase):
+    """What a result says of the model: the furthest that peaks of recorded programs were off, rounded outward."""
+
+    def test_results_and_documentation_tell_the_furthest(self):
+        with (HERE / "peaks.csv").open() as file:
+            rows = list(csv.DictReader(file))
+        lines = [x for x in (HERE / "modelled.txt").read_text().splitlines() if not x.startswith("#")]
+        programs = {row["program"] for row in rows} | {line.split(":")[0] for line in lines}
+        parts = []
+        for what in ("allocated", "reserved"):
+            errors = [100 * (int(row[f"modelled_{what}"]) / int(row[what]) - 1) for row in rows]
+            parts.append(f"{math.floor(min(errors)):+} to {math.ceil(max(errors)):+} % of {what}")
+        told = f"{' and '.join(parts)} in {len(programs)} programs"
+        command = [PROGRAM, "run", HERE / "put_anew.py", *SETTING, "--format", "json"]
+        notes = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)["notes"]
+        self.assertTrue(any(told in note["text"] for note in notes), f"{told}: {notes}")
+        text = " ".join((HERE.parents[2] / "docs" / "compile.md").read_text().split())
+        self.assertIn(told, text)
 
 
 if __name__ == "__main__":

@@ -34,13 +34,21 @@ def _done(work, tensor):
     return tensor
 
 
+def _rows(tensor, rows):
+    return (rows, *tensor.shape[1:])
+
+
 def _of_rows(tensor, rows):
-    return torch.empty((rows, *tensor.shape[1:]), dtype=tensor.dtype, device=tensor.device)
+    return torch.empty(_rows(tensor, rows), dtype=tensor.dtype, device=tensor.device)
 
 
-def _collective(name, tensor, make, send):
-    """one operator, whose result `make` makes and `send` fills; one that was kept is not sent for again"""
-    out = _C.one_operator("_c10d_functional." + name, tensor, make)
+def _collective(name, tensor, group, shape, send, make=None, kind=""):
+    """one operator, whose result `send` fills; one that was kept is not sent for again. In code that is being compiled
+    the wait follows at once"""
+    if _C.is_traced():
+        return _C.traced_collective(name, tensor, shape, f"{name}, {kind}, {group.group_name}, {shape}")
+    made = make or (lambda: torch.empty(shape, dtype=tensor.dtype, device=tensor.device))
+    out = _C.one_operator("_c10d_functional." + name, tensor, made)
     return out if _C.is_answered() else _done(send(out), out)
 
 
@@ -89,7 +97,7 @@ def all_reduce(self, reduceOp, group, tag=""):
 
     def run(tensor):
         send = lambda out: c10d.all_reduce(out, reduceOp, group, async_op=True)
-        return _collective("all_reduce", tensor, lambda: _copied(tensor), send)
+        return _collective("all_reduce", tensor, group, tensor.shape, send, lambda: _copied(tensor), str(reduceOp))
 
     def back(grad):
         _sums_only("all_reduce", reduceOp)
@@ -99,21 +107,23 @@ def all_reduce(self, reduceOp, group, tag=""):
 
 
 def broadcast(self, src, group, tag=""):
-    send = lambda out: c10d.broadcast(out, src, _group_of(group), async_op=True)
-    return _collective("broadcast", self, lambda: _copied(self), send)
+    group = _group_of(group)
+    send = lambda out: c10d.broadcast(out, src, group, async_op=True)
+    return _collective("broadcast", self, group, self.shape, send, lambda: _copied(self), str(src))
 
 
 def _gathered(tensor, group):
     tensor = _contiguous(wait_tensor(tensor))  # before anything is made
     rows = tensor.size(0) if tensor.dim() > 0 else 1  # of one number there is one a rank
     send = lambda out: c10d.all_gather_into_tensor(out, tensor, group, async_op=True)
-    return _collective("all_gather_into_tensor", tensor, lambda: _of_rows(tensor, rows * group.size()), send)
+    return _collective("all_gather_into_tensor", tensor, group, _rows(tensor, rows * group.size()), send)
 
 
 def _scattered(tensor, op, group):
     tensor = _contiguous(tensor)
     send = lambda out: c10d.reduce_scatter_tensor(out, tensor, op, group, async_op=True)
-    return _collective("reduce_scatter_tensor", tensor, lambda: _of_rows(tensor, tensor.size(0) // group.size()), send)
+    shape = _rows(tensor, tensor.size(0) // group.size())
+    return _collective("reduce_scatter_tensor", tensor, group, shape, send, kind=str(op))
 
 
 def _gathered_with_backward(tensor, group, as_it_comes=False):
@@ -168,7 +178,8 @@ def _exchanged(tensor, output_split_sizes, input_split_sizes, group):
     send = lambda out: c10d.all_to_all_single(
         out, tensor, output_split_sizes, input_split_sizes, group, True
     )
-    return _collective("all_to_all_single", tensor, lambda: _of_rows(tensor, rows), send)
+    kind = f"{output_split_sizes} {input_split_sizes}"
+    return _collective("all_to_all_single", tensor, group, _rows(tensor, rows), send, kind=kind)
 
 
 def all_to_all_single(self, output_split_sizes, input_split_sizes, group, tag=""):
@@ -183,6 +194,12 @@ def all_to_all_single(self, output_split_sizes, input_split_sizes, group, tag=""
 def all_to_all_dims(self, gather_dim, shard_dim, group):
     """each rank's parts of one dimension for parts of another: waited for at once"""
     group = _group_of(group)
+    if _C.is_traced():
+        shape = list(self.shape)
+        shape[gather_dim] *= group.size()
+        shape[shard_dim] //= group.size()
+        settings = f"shard_dim_alltoall, {gather_dim}, {shard_dim}, {group.group_name}"
+        return _C.traced_collective("shard_dim_alltoall", self, shape, settings)
     # The parts of the first dimension lie one behind the other as they are.
     if shard_dim == 0:
         given = self.contiguous().unflatten(0, (group.size(), -1))

@@ -28,7 +28,6 @@ from torch.distributed.tensor.placement_types import Replicate
 
 
 def dispatch(name, op, args, kwargs):
-    _C.note_fake_tensors()
     args, kwargs = replicated(name, args, kwargs)
     _require_one_mesh(name, args[0] if name in ("cat", "stack") and args else (*args, *kwargs.values()))
     if is_listed(name) and torch.is_autocast_enabled("cuda"):

@@ -204,12 +204,14 @@ _contexts = set()
 
 def begin_context(device):
     """what PyTorch works shapes out with begins a context on a device when it is first named"""
-    if device is not None and torch.device(device).type == "cuda":
+    if device is not None and torch.device(device).type == "cuda" and not _C.is_traced():
         own = torch.cuda._number_of(device)
         for spelt in [own] if torch.device(device).index is not None else ["cuda", own]:
             if spelt not in _contexts:
                 _contexts.add(spelt)
                 torch.empty(1, dtype=torch.float32, device=device)
+                if spelt == own:
+                    _C.note_fake_tensors()
 
 
 def sum_of_gradients(stored, incoming, in_place):

@@ -1,4 +1,5 @@
 import torch
+import torch._C as _C
 
 _has_tracker = []
 
@@ -25,6 +26,8 @@ def manual_seed(seed, device_mesh):
 
 def begin_random(draws=True):
     """what drawing numbers of a DTensor asks first: the generator's state, on the device"""
+    if _C.is_traced():
+        _C.refuse("random numbers of DTensors in compiled code are not modelled", "'--compile eager' runs it as eager")
     if not _has_tracker:
         _has_tracker.append(True)
         _compare_states(_device())

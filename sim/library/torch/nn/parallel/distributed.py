@@ -87,6 +87,16 @@ def _to_device(value, device):
     return value
 
 
+def _splits_compiled_code():
+    """Source: torch._dynamo.utils.get_optimize_ddp_mode"""
+    mode = torch._dynamo.config.optimize_ddp
+    if mode in ("python_reducer", "python_reducer_without_compiled_forward"):
+        _C.refuse(
+            f"torch._dynamo.config.optimize_ddp = {mode!r} is not modelled", "leave it at True, or set it to False"
+        )
+    return mode in (True, "ddp_optimizer")
+
+
 class DistributedDataParallel(nn.Module, Joinable):
     broadcast_bucket_size = 250 * 1024 * 1024
 
@@ -149,6 +159,8 @@ class DistributedDataParallel(nn.Module, Joinable):
         self.bucket_bytes_cap = int((25 if bucket_cap_mb is None else bucket_cap_mb) * 1024 * 1024)
         first_cap = dist._DEFAULT_FIRST_BUCKET_BYTES if bucket_cap_mb is None else self.bucket_bytes_cap
 
+        if "torch._dynamo.config" in sys.modules:
+            _splits_compiled_code()
         parameters, expect_sparse = self._build_params_for_reducer()
         if init_sync:
             dist._verify_params_across_processes(parameters, self.process_group)
@@ -239,8 +251,7 @@ class DistributedDataParallel(nn.Module, Joinable):
     def _run_ddp_forward(self, *inputs, **kwargs):
         # What is compiled meanwhile is split where buckets end (torch/_dynamo/convert_frame.py).
         compiles = "torch._dynamo.eval_frame" in sys.modules
-        splits = compiles and torch._dynamo.config.optimize_ddp in (True, "ddp_optimizer")
-        before = _C.set_bucket_cap(self.bucket_bytes_cap if splits else 0)
+        before = _C.set_bucket_cap(self.bucket_bytes_cap if compiles and _splits_compiled_code() else 0)
         try:
             return self.module(*inputs, **kwargs)
         finally:
