@@ -158,6 +158,12 @@ void add_numbers(Interp& in) {
   });
   define(in, "round(number, ndigits=None)", rounded);
   define(in, "divmod(x, y, /)", [](Interp& interp, Arguments& args) {
+    for (const std::size_t i : {0U, 1U}) {
+      if (args[i].as<Instance>() == nullptr) continue;
+      const Name method = i == 0 ? known(name::kDivmod) : interp.intern("__rdivmod__");
+      Value out = interp.ask_code(args[i], method, {args[1 - i]});
+      if (!out.empty()) return out;
+    }
     Value quotient = interp.binary(BinaryOp::kFloorDiv, args[0], args[1]);
     Value remainder = interp.binary(BinaryOp::kMod, args[0], args[1]);
     return interp.tuple({std::move(quotient), std::move(remainder)});
@@ -190,6 +196,16 @@ void add_numbers(Interp& in) {
 Value in_base(Interp& in, Arguments& args, std::string_view spec) {
   if (args[0].as<WideInteger>() != nullptr) return in.str(in.format(args[0], spec));
   return in.str(format_integer(in, args.integer(0), spec));
+}
+
+/// What the program has put into sys.stdout; Empty: nothing has been asked of it.
+Value standard_output(Interp& interp) {
+  for (const Ref<Module>& module : interp.importer().modules()) {
+    if (module->name != "sys") continue;
+    const Value* found = module->find(interp.intern("stdout"));
+    return found == nullptr ? Value() : *found;
+  }
+  return {};
 }
 
 void add_text_functions(Interp& in) {
@@ -248,11 +264,14 @@ void add_text_functions(Interp& in) {
              out += interp.to_str(text.empty() ? values[i] : shown(text));
            }
            out += option(2, "\n");
-           const Name value_of = interp.intern("getvalue");
-           if (args.has(3) && !interp.find_attr(args[3], value_of).empty()) {
-             interp.call_method(args[3], interp.intern("write"), {interp.str(std::move(out))});
-           } else {
+           const bool is_given = args.has(3) && !args[3].is_none();
+           const Value target = is_given ? args[3] : standard_output(interp);
+           const Name write = interp.intern("write");
+           if (target.empty() || interp.type_name(target) == "_Stream" ||
+               interp.find_attr(target, write).empty()) {
              interp.print(out);
+           } else {
+             interp.call_method(target, write, {interp.str(std::move(out))});
            }
            return Value::none();
          });

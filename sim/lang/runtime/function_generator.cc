@@ -98,7 +98,10 @@ void FunctionGenerator::close(Interp& interp) {
 
 Value FunctionGenerator::resume(Interp& interp, Value sent, Ref<ExceptionObject> thrown) {
   if (running_) interp.value_error("generator already executing");
-  if (finished()) return {};
+  if (finished()) {
+    returned_ = {};
+    return {};
+  }
   const Ref<FunctionGenerator> keep(this);
   Frame frame;
   frame.code = function_->code.get();

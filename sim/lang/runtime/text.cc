@@ -302,7 +302,9 @@ std::string percent_format(Interp& in, std::string_view format, const Value& val
   } else {
     arguments.push_back(values);
   }
-  Dict* named = values.as<Dict>();
+  const bool named = values.as<Dict>() != nullptr ||
+                     (values.as<Tuple>() == nullptr && values.as<Str>() == nullptr &&
+                      !in.find_attr(values, lang::known(name::kGetitem)).empty());
   std::size_t used = 0;
   const auto next = [&]() -> const Value& {
     if (used >= arguments.size()) in.type_error("not enough arguments for format string");
@@ -323,7 +325,7 @@ std::string percent_format(Interp& in, std::string_view format, const Value& val
     if (format[at] == '(') {
       const std::size_t close = format.find(')', at);
       if (close == std::string_view::npos) in.value_error("incomplete format key");
-      if (named == nullptr) in.type_error("format requires a mapping");
+      if (!named) in.type_error("format requires a mapping");
       value = in.get_item(values, in.str(std::string(format.substr(at + 1, close - at - 1))));
       at = close + 1;
       used = arguments.size();
@@ -427,7 +429,7 @@ std::string percent_format(Interp& in, std::string_view format, const Value& val
                                    static_cast<unsigned char>(code), at));
     }
   }
-  if (used < arguments.size() && named == nullptr) {
+  if (used < arguments.size() && !named) {
     in.type_error("not all arguments converted during string formatting");
   }
   return out;

@@ -21,7 +21,7 @@ Expr* Parser::parenthesised() {
     return given;
   }
   Expr* first = star_or_expression();
-  if (kind() == Tok::kFor) {
+  if (at_clause()) {
     Expr* generator = comprehension(ComprehensionKind::kGenerator, first, nullptr, begin);
     expect(Tok::kRightParen, "to close '('");
     generator->place.end = last_end();
@@ -54,7 +54,7 @@ Expr* Parser::bracketed() {
   while (kind() != Tok::kRightBracket) {
     items.push_back(star_or_expression());
     star = star || items.back()->kind == ExprKind::kStarred;
-    if (items.size() == 1 && kind() == Tok::kFor) {
+    if (items.size() == 1 && at_clause()) {
       Expr* list = comprehension(ComprehensionKind::kList, items[0], nullptr, begin);
       expect(Tok::kRightBracket, "to close '['");
       list->place.end = last_end();
@@ -87,7 +87,7 @@ Expr* Parser::braced() {
         expect(Tok::kColon, "after a dict's key");
         values.push_back(expression());
       }
-      if (first && kind() == Tok::kFor) {
+      if (first && at_clause()) {
         Expr* out = comprehension(is_dict ? ComprehensionKind::kDict : ComprehensionKind::kSet, key,
                                   is_dict ? values[0] : nullptr, begin);
         expect(Tok::kRightBrace, "to close '{'");
@@ -110,7 +110,7 @@ Expr* Parser::comprehension(ComprehensionKind form, Expr* element, Expr* value,
     fail(element->place, "a comprehension cannot unpack with '*'");
   }
   std::vector<Clause> clauses;
-  while (kind() == Tok::kFor || kind() == Tok::kAsync) {
+  while (at_clause()) {
     if (accept(Tok::kAsync) && kind() != Tok::kFor)
       fail(current().at, fmt::format("expected 'for' after 'async', found {}", found()));
     take();
@@ -189,7 +189,7 @@ Expr* Parser::call(Expr* callee, std::uint32_t begin) {
         spread = true;
       } else {
         argument = named_expression();
-        if (kind() == Tok::kFor) {
+        if (at_clause()) {
           argument =
               comprehension(ComprehensionKind::kGenerator, argument, nullptr, token.at.begin);
           if (!arguments.empty() || !keywords.empty() || kind() == Tok::kComma) {

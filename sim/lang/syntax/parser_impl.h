@@ -168,6 +168,7 @@ class Parser {
   Expr* subscript(Expr* object, std::uint32_t begin);
   Expr* subscript_item();
   Expr* comprehension(ComprehensionKind form, Expr* element, Expr* value, std::uint32_t begin);
+  bool at_clause() const { return kind() == Tok::kFor || kind() == Tok::kAsync; }
   bool starts_expression() const;
   [[noreturn]] void unexpected();
   void unsupported(Tok construct);

@@ -245,7 +245,11 @@ _none_of_them = (
 
 class Generic:
     def __class_getitem__(cls, item):
-        return _GenericOf(item) if cls is Generic else cls
+        if cls is Generic:
+            return _GenericOf(item)
+        from types import GenericAlias
+
+        return GenericAlias(cls, item)
 
 
 class _GenericOf:
@@ -256,7 +260,8 @@ class _GenericOf:
         self.__parameters__ = self.__args__
 
     def __mro_entries__(self, bases):
-        derived = any([isinstance(each, type) and each is not Generic and issubclass(each, Generic) for each in bases])
+        kinds = [getattr(each, "__origin__", each) for each in bases if each is not self]
+        derived = any([isinstance(each, type) and each is not Generic and issubclass(each, Generic) for each in kinds])
         return () if derived else (Generic,)
 
 

@@ -165,7 +165,7 @@ def names_in(path):
     start = "" if start == "." else start.rstrip("/") + "/"
     names = {}
     for name in [*files, *folders]:
-        if name.startswith(start) and name not in ("", ".", "/"):
+        if name.startswith(start) and name not in ("", ".", "/") and name[len(start):len(start) + 1] not in ("", "/"):
             names[name[len(start):].split("/")[0]] = True
     for name in _tidemark.list_folder(clean(path)):
         names[name.rstrip("/")] = True
@@ -242,6 +242,7 @@ class File:
     """text, or what torch.save() put there; `name` None: in memory"""
 
     closed = False
+    _one_line_end = False  # "\r\n" and "\r" are read as "\n"
 
     def __init__(self, name=None, mode="w+", content=None):
         self.name, self.mode = name, mode
@@ -259,7 +260,10 @@ class File:
                 )
         if "b" in self.mode:
             return b"".join([piece.encode() if isinstance(piece, str) else bytes(piece) for piece in self._content])
-        return "".join([piece if isinstance(piece, str) else piece.decode() for piece in self._content])
+        text = "".join([piece if isinstance(piece, str) else piece.decode() for piece in self._content])
+        if self._one_line_end and "\r" in text:
+            return text.replace("\r\n", "\n").replace("\r", "\n")
+        return text
 
     def _rest(self):
         # Below 0: all of it was read, and nobody has asked how much that is.
@@ -344,7 +348,9 @@ class File:
 
 def open(file, mode="r", buffering=-1, encoding=None, errors=None, newline=None):
     if "r" in mode:
-        return File(text_of(file), mode, content_of(file))
+        made = File(text_of(file), mode, content_of(file))
+        made._one_line_end = newline is None
+        return made
     if "x" in mode and is_file(file):
         raise FileExistsError(f"[Errno 17] File exists: '{text_of(file)}'")
     return File(text_of(file), mode)

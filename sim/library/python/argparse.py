@@ -9,6 +9,12 @@ class Namespace:
     def __contains__(self, key):
         return hasattr(self, key)
 
+    def _get_kwargs(self):
+        return list(self.__dict__.items())
+
+    def _get_args(self):
+        return []
+
     def __eq__(self, other):
         return isinstance(other, Namespace) and self.__dict__ == other.__dict__
 

@@ -146,7 +146,7 @@ def contextmanager(func):
 
 
 class _Redirect:
-    """what is printed goes where it always goes; what is written to the stream goes to the target"""
+    """what is printed and written to the stream goes to the target"""
 
     def __init__(self, new_target):
         self._target, self._old = new_target, []

@@ -377,7 +377,10 @@ def getmro(cls):
 
 
 def getdoc(object):
-    return getattr(object, "__doc__", None)
+    doc = getattr(object, "__doc__", None)
+    for base in object.__mro__[1:-1] if isinstance(object, type) else ():
+        doc = base.__dict__.get("__doc__") if doc is None else doc
+    return cleandoc(doc) if isinstance(doc, str) else None
 
 
 def cleandoc(doc):

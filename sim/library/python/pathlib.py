@@ -9,11 +9,12 @@ class PurePath:
         return object.__new__(PurePosixPath if cls is PurePath else cls)
 
     def __init__(self, *parts):
-        self._text = os.path.join(*parts) if parts else "."
+        self._text = os.path.join(*parts) or "." if parts else "."
         if len(self._text) > 1:
             self._text = self._text.rstrip("/")
-        if self._text.startswith("./"):
-            self._text = self._text[2:]
+        if "//" in self._text or "./" in self._text or "/." in self._text:
+            begin = "/" if self._text.startswith("/") else ""
+            self._text = begin + "/".join([p for p in self._text.split("/") if p not in ("", ".")]) or "."
 
     def match(self, path_pattern):
         from fnmatch import fnmatchcase
@@ -188,15 +189,56 @@ class Path(PurePath):
         return iter([self / name for name in _files.names_in(self)])
 
     def glob(self, pattern):
-        from fnmatch import fnmatch
+        return _selected(self, _parts_of(pattern))
 
-        return iter([self / name for name in _files.names_in(self) if fnmatch(name, pattern)])
-
-    rglob = glob
+    def rglob(self, pattern):
+        return _selected(self, ["**", *_parts_of(pattern)])
 
 
 class PosixPath(Path, PurePosixPath):
     pass
+
+
+def _parts_of(pattern):
+    text = _files.text_of(pattern)
+    if not text:
+        raise ValueError(f"Unacceptable pattern: {text!r}")
+    if text[0] == "/":
+        raise NotImplementedError("Non-relative patterns are unsupported")
+    return [part for part in text.split("/") if part not in ("", ".")]
+
+
+def _selected(path, parts):
+    """what matches, each once; hidden names too"""
+    seen = {}
+    for each in _select(path, parts):
+        if each._text not in seen:
+            seen[each._text] = True
+            yield each
+
+
+def _select(path, parts):
+    from fnmatch import fnmatchcase
+
+    if not parts:
+        yield path
+        return
+    part, *rest = parts
+    if part == "**":
+        yield from _select(path, rest)
+        for name in _names_in(path):
+            if (path / name).is_dir():
+                yield from _select(path / name, parts)
+    elif any([c in part for c in "*?["]):
+        for name in _names_in(path):
+            if fnmatchcase(name, part) and (not rest or (path / name).is_dir()):
+                yield from _select(path / name, rest)
+    elif (path / part).is_dir() or not rest and (path / part).is_file():
+        yield from _select(path / part, rest)
+
+
+def _names_in(path):
+    return _files.names_in(path) if path.is_dir() else ()
 
 
 class PureWindowsPath(PurePath):

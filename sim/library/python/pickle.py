@@ -47,6 +47,57 @@ def _check(obj, seen):
         _check(obj.__dict__, seen)
 
 
+def _own(cls, name):
+    """whether a program's own class says how it is pickled"""
+    return any([name in vars(base) for base in cls.__mro__[:-1]])
+
+
+def _copied(obj, memo):
+    """what pickling and unpickling make of it: by the ways that its class has for that"""
+    if obj is None or isinstance(obj, (bool, int, float, str, bytes, type)):
+        return obj
+    if id(obj) in memo:
+        return memo[id(obj)][0]
+    kind = type(obj)
+    if kind is tuple:
+        made = tuple([_copied(each, memo) for each in obj])
+    elif kind in (list, set):
+        made = memo[id(obj)] = kind(), obj
+        made = made[0]
+        for each in obj:
+            (made.append if kind is list else made.add)(_copied(each, memo))
+    elif kind is dict:
+        made = {}
+        memo[id(obj)] = made, obj
+        for key in obj:
+            made[_copied(key, memo)] = _copied(obj[key], memo)
+    elif hasattr(obj, "__dict__") and _own(kind, "__getstate__") and not _own(kind, "__reduce_ex__"):
+        made = kind.__new__(kind)
+        memo[id(obj)] = made, obj
+        _restore(made, _copied(obj.__getstate__(), memo))
+    elif _own(kind, "__reduce__") and not _own(kind, "__reduce_ex__"):
+        made = _reduced(obj.__reduce__(), memo)
+    else:
+        made = _copy.deepcopy(obj)
+    memo[id(obj)] = made, obj
+    return made
+
+
+def _reduced(said, memo):
+    make, args, *rest = said
+    made = make(*_copied(tuple(args), memo))
+    if rest and rest[0] is not None:
+        _restore(made, _copied(rest[0], memo))
+    return made
+
+
+def _restore(made, state):
+    if hasattr(made, "__setstate__"):
+        made.__setstate__(state)
+    elif state is not None:
+        made.__dict__.update(state)
+
+
 class _Pickled:
     """stands for the bytes, of which nothing but what was pickled is known"""
 
@@ -62,13 +113,13 @@ class _Pickled:
 
 def dumps(obj, protocol=None, *, fix_imports=True, buffer_callback=None):
     _check(obj, {})
-    return _Pickled(_copy.deepcopy(obj))
+    return _Pickled(_copied(obj, {}))
 
 
 def loads(data, /, *, fix_imports=True, encoding="ASCII", errors="strict", buffers=None):
     if not isinstance(data, _Pickled):
         _tidemark.refuse("pickle.loads of bytes that this run did not make is not modelled", "")
-    return _copy.deepcopy(data._obj)
+    return _copied(data._obj, {})
 
 
 def dump(obj, file, protocol=None, *, fix_imports=True, buffer_callback=None):

@@ -71,7 +71,7 @@ class _Stream:
         self._number, self.name = number, name
 
     def write(self, text):
-        print(text, end="")
+        print(text, end="", file=self)
         return len(text)
 
     def flush(self):

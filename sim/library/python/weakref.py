@@ -6,7 +6,10 @@ class ReferenceType:
     """refers to an object and does not keep it"""
 
     def __init__(self, object, callback=None):
-        self._get = _tidemark.weak_reference(object)
+        self._get, self.__callback__ = _tidemark.weak_reference(object), callback
+        if callback is not None:
+            own = _tidemark.weak_reference(self)
+            _at_death(object, lambda: None if own() is None else callback(own()))
 
     @classmethod
     def __class_getitem__(cls, item):
@@ -151,14 +154,52 @@ class WeakSet(MutableSet):
         return len(self._items)
 
 
+class _Death:
+    """dies with the object among whose attributes it is"""
+
+    def __init__(self, call):
+        self._call = call
+
+    def __del__(self):
+        for call in self._call:
+            call()
+
+    def __deepcopy__(self, memo):
+        return None
+
+    __copy__ = __reduce__ = None
+
+
+def _at_death(object, call):
+    found = getattr(object, "__dict__", None)
+    if found is None:
+        return  # what has no attributes lives as long as the run
+    if not isinstance(found.get("<death>"), _Death):
+        found["<death>"] = _Death([])
+    found["<death>"]._call.append(call)
+
+
 class finalize:
-    """what it would call when the object dies is outside the program"""
+    """calls when the object dies; what is alive at the end of the program is left alone"""
+
+    atexit = True
 
     def __init__(self, obj, func, *args, **kwargs):
-        self.alive = True
+        self._object, self._said = ReferenceType(obj), (func, args, kwargs)
+        _at_death(obj, self.__call__)
 
     def __call__(self, _=None):
-        self.alive = False
+        if self._said is not None:
+            (func, args, kwargs), self._said = self._said, None
+            return func(*args, **kwargs)
+
+    @property
+    def alive(self):
+        return self._said is not None
+
+    def peek(self):
+        return None if self._said is None else (self._object(), *self._said)
 
     def detach(self):
-        self.alive = False
+        found, self._said = self.peek(), None
+        return found

@@ -13,8 +13,8 @@ def _typed_tensor(dtype, device, args):
         if first.dtype != dtype:
             raise TypeError(f"expected {dtype} (got {first.dtype})")
         return first[...]
-    if isinstance(first, (list, tuple)) or getattr(type(first), "_is_numpy_array", False):
-        return torch.tensor(first, dtype=dtype, device=device)
+    if isinstance(first, (list, tuple, range)) or getattr(type(first), "_is_numpy_array", False):
+        return torch.tensor(list(first) if isinstance(first, range) else first, dtype=dtype, device=device)
     return torch.empty(*args, dtype=dtype, device=device)
 
 

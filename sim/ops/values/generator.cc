@@ -297,12 +297,57 @@ class DrawRecipe final : public Recipe {
 
 }  // namespace
 
+namespace {
+
+/// Places of one seed's words from which others are reached soon. Programs ask for numbers later
+/// than they draw them: a permutation after what was drawn behind it. Each place follows from its
+/// seed alone, so all generators of a thread share them.
+class Checkpoints {
+ public:
+  /// The last at or before `position`.
+  MersenneTwister before(std::uint64_t seed, std::uint64_t position) {
+    if (seed != seed_) places_.clear();
+    seed_ = seed;
+    const auto after = behind(position);
+    return after == places_.begin() ? MersenneTwister(static_cast<std::uint32_t>(seed))
+                                    : *std::prev(after);
+  }
+  void keep(std::uint64_t seed, const MersenneTwister& words) {
+    if (seed != seed_) return;
+    const auto after = behind(words.position());
+    const std::uint64_t last = after == places_.begin() ? 0 : std::prev(after)->position();
+    if (words.position() - last < kApart) return;
+    places_.insert(after, words);
+    if (places_.size() <= kMost) return;
+    std::size_t i = 0;
+    std::erase_if(places_, [&](const MersenneTwister&) { return i++ % 2 == 0; });
+  }
+
+ private:
+  static constexpr std::uint64_t kApart = std::uint64_t{1} << 14U;
+  static constexpr std::size_t kMost = 256;  // 2.5 KiB each
+
+  std::vector<MersenneTwister>::iterator behind(std::uint64_t position) {
+    return std::upper_bound(places_.begin(), places_.end(), position,
+                            [](std::uint64_t wanted, const MersenneTwister& place) {
+                              return wanted < place.position();
+                            });
+  }
+
+  std::uint64_t seed_ = 0;
+  std::vector<MersenneTwister> places_;  // in order
+};
+
+}  // namespace
+
 MersenneTwister& Words::at(std::uint64_t seed, std::uint64_t position) {
+  thread_local Checkpoints checkpoints;
   if (!twister_ || seed_ != seed || twister_->position() > position) {
     seed_ = seed;
-    twister_.emplace(static_cast<std::uint32_t>(seed));
+    twister_ = checkpoints.before(seed, position);
   }
   twister_->skip(position - twister_->position());
+  checkpoints.keep(seed, *twister_);
   return *twister_;
 }
 

@@ -164,7 +164,8 @@ void run_code(const ModelProgram& program, Session& session, Emitter& emitter) {
     const std::shared_ptr<const SourceText>& text = program.model ? program.model : program.loop;
     lang::SourceFiles* const files = interp.options().imports.files.get();
     if (text) main->set(interp.intern("__file__"), interp.str(lang::whole_path(files, text->name)));
-    main->set(interp.intern("__package__"), lang::Value::none());
+    for (const char* name : {"__package__", "__spec__", "__doc__"})
+      main->set(interp.intern(name), lang::Value::none());
   }
   if (program.model) interp.run_in(*main, program.model);
   for (const auto& [name, expression] : program.names) {

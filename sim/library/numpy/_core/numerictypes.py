@@ -99,6 +99,9 @@ class generic:
     def mean(self):
         return self
 
+    def round(self, decimals=0):
+        return type(self)(made(torch.tensor(self.item(), dtype=self.dtype._torch())).round(decimals)._t.item())
+
     def __repr__(self):
         return f"np.{type(self)._name}({self.item()!r})"
 

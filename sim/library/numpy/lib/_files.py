@@ -58,6 +58,8 @@ class memmap(ndarray):
         if shape is None:
             if mode == "w+":
                 raise ValueError("shape must be given if mode == 'w+'")
+            if (os.path.getsize(filename) - offset) % dtype_of(dtype).itemsize:
+                raise ValueError("Size of available data is not a multiple of the data-type size.")
             shape = [_length(filename, dtype, offset)]
         out._t = torch.empty(1, dtype=dtype_of(dtype)._torch()).expand(shape)
         out.filename, out.mode, out.offset = filename, mode, offset

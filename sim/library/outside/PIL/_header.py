@@ -56,7 +56,23 @@ def _webp(begin):
     return mode, (_little(begin, 24, 3) + 1, _little(begin, 27, 3) + 1)
 
 
+def _portable(begin):
+    """P1 to P6: a text of width, height and, but for bits, the largest number; `#` begins a comment"""
+    words = []
+    for line in begin[2:].split("\n"):
+        words += line.partition("#")[0].split()
+        if len(words) >= 3:
+            break
+    if len(words) < 2 or not (words[0].isdigit() and words[1].isdigit()):
+        return None
+    is_wide = begin[1] in "25" and words[2:] and words[2].isdigit() and int(words[2]) > 255
+    mode = {"1": "1", "4": "1", "3": "RGB", "6": "RGB"}.get(begin[1], "I" if is_wide else "L")
+    return mode, (int(words[0]), int(words[1]))
+
+
 def _of(begin):
+    if begin[:1] == "P" and begin[1:2] in ("1", "2", "3", "4", "5", "6") and begin[2:3].isspace():
+        return _portable(begin)
     if begin[:8] == "\x89PNG\r\n\x1a\n" and len(begin) >= 26:
         return _png(begin)
     if begin[:2] == "\xff\xd8":

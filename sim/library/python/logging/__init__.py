@@ -1,178 +1,262 @@
-DEBUG, INFO, WARNING, ERROR, CRITICAL = 10, 20, 30, 40, 50
+import _files
+import sys
+import time
+from logging._records import (
+    BASIC_FORMAT, BufferingFormatter, CRITICAL, DEBUG, ERROR, Filter, Filterer, Formatter, INFO, LogRecord, NOTSET,
+    PercentStyle, StrFormatStyle, StringTemplateStyle, WARNING, _STYLES, _defaultFormatter, _numbers, addLevelName,
+    getLevelName, getLevelNamesMapping, number_of_level,
+)
 
-
-class Filterer:
-    def __init__(self):
-        self.filters = []
-
-    def addFilter(self, filter):
-        if filter not in self.filters:
-            self.filters.append(filter)
-
-    def removeFilter(self, filter):
-        if filter in self.filters:
-            self.filters.remove(filter)
-
-    def filter(self, record):
-        return True
+WARN, FATAL = WARNING, CRITICAL
+raiseExceptions = logThreads = logMultiprocessing = logProcesses = logAsyncioTasks = True
 
 
 class Handler(Filterer):
-    def __init__(self, *args, **kwargs):
+    def __init__(self, level=NOTSET):
         super().__init__()
-        self.level, self.formatter, self.stream, self.name = NOTSET, None, None, None
+        self.level, self.formatter, self.name, self.lock = number_of_level(level), None, None, None
+
+    def get_name(self):
+        return self.name
+
+    def set_name(self, name):
+        self.name = name
+        _handlers[name] = self
 
     def setLevel(self, level):
-        self.level = level
+        self.level = number_of_level(level)
 
     def setFormatter(self, fmt):
         self.formatter = fmt
 
-    def _nothing(self, *args, **kwargs):
+    def format(self, record):
+        return (self.formatter or _defaultFormatter).format(record)
+
+    def emit(self, record):
+        raise NotImplementedError("emit must be implemented by Handler subclasses")
+
+    def handle(self, record):
+        passes = self.filter(record)
+        if passes:
+            self.emit(record)
+        return passes
+
+    def createLock(self):
         pass
 
-    emit = handle = flush = close = acquire = release = createLock = setStream = handleError = _nothing
+    acquire = release = flush = close = createLock
 
-    def format(self, record):
-        return (self.formatter or _plain_formatter).format(record)
+    def handleError(self, record):
+        raise
+
+    def __repr__(self):
+        return f"<{type(self).__name__} ({getLevelName(self.level)})>"
 
 
 class StreamHandler(Handler):
-    pass
+    """The standard error is not shown. The text is made all the same, as a tensor's text takes memory."""
+
+    terminator = "\n"
+
+    def __init__(self, stream=None):
+        super().__init__()
+        self.stream = sys.stderr if stream is None else stream
+
+    def emit(self, record):
+        text = self.format(record)
+        if self.stream is not sys.stderr:
+            self.stream.write(text + self.terminator)
+
+    def flush(self):
+        if hasattr(self.stream, "flush"):
+            self.stream.flush()
+
+    def setStream(self, stream):
+        if stream is self.stream:
+            return None
+        before, self.stream = self.stream, stream
+        return before
 
 
-class FileHandler(Handler):
-    pass
+class FileHandler(StreamHandler):
+    """its file exists within the run"""
+
+    def __init__(self, filename, mode="a", encoding=None, delay=False, errors=None):
+        import os
+
+        super().__init__()
+        self.baseFilename, self.mode, self.encoding, self.delay = os.path.abspath(filename), mode, encoding, delay
+        self.stream = None if delay else self._open()
+
+    def _open(self):
+        return _files.open(self.baseFilename, self.mode)
+
+    def emit(self, record):
+        if self.stream is None:
+            self.stream = self._open()
+        super().emit(record)
+
+    def flush(self):
+        if self.stream is not None:
+            super().flush()
+
+    def close(self):
+        if self.stream is not None:
+            self.stream.close()
+            self.stream = None
 
 
 class NullHandler(Handler):
-    pass
+    def handle(self, record):
+        pass
 
-
-class Formatter:
-    def __init__(self, fmt=None, datefmt=None, style="%", validate=True, *, defaults=None):
-        self._fmt, self.datefmt = fmt, datefmt
-
-    def format(self, record):
-        return record.getMessage()
-
-    formatMessage = format
-
-    def formatTime(self, record, datefmt=None):
-        return ""
-
-    def formatException(self, ei):
-        return ""
-
-
-_plain_formatter = Formatter()
-
-
-class LogRecord:
-    def __init__(self, name, level, pathname, lineno, msg, args, exc_info, func=None, sinfo=None, **kwargs):
-        self.name, self.levelno, self.pathname, self.lineno = name, level, pathname, lineno
-        self.msg, self.args = msg, args
-        self.levelname = getLevelName(level)
-
-    def getMessage(self):
-        return str(self.msg) % self.args if self.args else str(self.msg)
-
-
-class Filter:
-    def __init__(self, name=""):
-        self.name = name
-
-    def filter(self, record):
-        return True
+    def emit(self, record):
+        pass
 
 
 class Logger(Filterer):
-    def __init__(self, name="root", level=0):
+    def __init__(self, name="root", level=NOTSET):
         super().__init__()
-        self.name, self.level, self.handlers, self.propagate, self.disabled = name, level, [], True, False
+        self.name, self.level, self.handlers, self.propagate = name, number_of_level(level), [], True
+        self.disabled = False
 
     @property
     def parent(self):
         if self is _root:
             return None
-        parts = self.name.split(".")
-        for i in range(len(parts) - 1, 0, -1):
-            if ".".join(parts[:i]) in _loggers:
-                return _loggers[".".join(parts[:i])]
+        name = self.name.rpartition(".")[0]
+        while name:
+            if name in _loggers:
+                return _loggers[name]
+            name = name.rpartition(".")[0]
         return _root
 
-    @property
-    def manager(self):
-        return _manager
-
-    def log(self, level, msg, *args, **kwargs):
-        """shows nothing; the text is made where a handler would show it, as a tensor's text takes memory"""
-        if self.disabled or level < self.getEffectiveLevel():
-            return
-        handlers = self.handlers + (_root.handlers if self.propagate and self is not _root else [])
-        for handler in handlers or [lastResort]:
-            if level >= handler.level and not isinstance(handler, NullHandler):
-                str(msg) % (args[0] if len(args) == 1 and isinstance(args[0], dict) else args) if args else str(msg)
-
-    def debug(self, msg, *args, **kwargs):
-        self.log(DEBUG, msg, *args)
-
-    def info(self, msg, *args, **kwargs):
-        self.log(INFO, msg, *args)
-
-    def warning(self, msg, *args, **kwargs):
-        self.log(WARNING, msg, *args)
-
-    def error(self, msg, *args, **kwargs):
-        self.log(ERROR, msg, *args)
-
-    def critical(self, msg, *args, **kwargs):
-        self.log(CRITICAL, msg, *args)
-
-    warn, exception, fatal = warning, error, critical
-
-    def setLevel(self, level):
-        self.level = _numbers.get(level, level)
+    def isEnabledFor(self, level):
+        return not self.disabled and level > _manager.disable and level >= self.getEffectiveLevel()
 
     def getEffectiveLevel(self):
-        parts = self.name.split(".")
-        for i in range(len(parts), 0, -1):
-            found = self if i == len(parts) else _loggers.get(".".join(parts[:i]))
-            if found is not None and found.level:
-                return found.level
-        return _root.level
+        logger = self
+        while logger is not None:
+            if logger.level:
+                return logger.level
+            logger = logger.parent
+        return NOTSET
 
-    def isEnabledFor(self, level):
-        return level >= self.getEffectiveLevel()
+    def setLevel(self, level):
+        self.level = number_of_level(level)
+
+    def log(self, level, msg, *args, **kwargs):
+        if not isinstance(level, int):
+            raise TypeError("level must be an integer")
+        if self.isEnabledFor(level):
+            self._log(level, msg, args, **kwargs)
+
+    def debug(self, msg, *args, **kwargs):
+        if self.isEnabledFor(DEBUG):
+            self._log(DEBUG, msg, args, **kwargs)
+
+    def info(self, msg, *args, **kwargs):
+        if self.isEnabledFor(INFO):
+            self._log(INFO, msg, args, **kwargs)
+
+    def warning(self, msg, *args, **kwargs):
+        if self.isEnabledFor(WARNING):
+            self._log(WARNING, msg, args, **kwargs)
+
+    def error(self, msg, *args, **kwargs):
+        if self.isEnabledFor(ERROR):
+            self._log(ERROR, msg, args, **kwargs)
+
+    def critical(self, msg, *args, **kwargs):
+        if self.isEnabledFor(CRITICAL):
+            self._log(CRITICAL, msg, args, **kwargs)
+
+    def exception(self, msg, *args, exc_info=True, **kwargs):
+        if self.isEnabledFor(ERROR):
+            self._log(ERROR, msg, args, exc_info=exc_info, **kwargs)
+
+    warn, fatal = warning, critical
+
+    def findCaller(self, stack_info=False, stacklevel=1):
+        """file, line and function of whoever logs: the first frame that is not of this package"""
+        frame = sys._getframe(1)
+        while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "logging":
+            frame = frame.f_back
+        while frame is not None and stacklevel > 1:
+            frame, stacklevel = frame.f_back, stacklevel - 1
+        if frame is None:
+            return "(unknown file)", 0, "(unknown function)", None
+        return frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name, None
+
+    def makeRecord(self, name, level, fn, lno, msg, args, exc_info, func=None, extra=None, sinfo=None):
+        record = _record_class[0](name, level, fn, lno, msg, args, exc_info, func, sinfo)
+        for key in extra or ():
+            if key in ("message", "asctime") or key in record.__dict__:
+                raise KeyError(f"Attempt to overwrite {key!r} in LogRecord")
+            record.__dict__[key] = extra[key]
+        return record
+
+    def _log(self, level, msg, args, exc_info=None, extra=None, stack_info=False, stacklevel=1):
+        fn, lno, func, sinfo = self.findCaller(stack_info, stacklevel)
+        if exc_info:
+            if isinstance(exc_info, BaseException):
+                exc_info = (type(exc_info), exc_info, exc_info.__traceback__)
+            elif not isinstance(exc_info, tuple):
+                exc_info = sys.exc_info()
+        self.handle(self.makeRecord(self.name, level, fn, lno, msg, args, exc_info, func, extra, sinfo))
+
+    def handle(self, record):
+        if not self.disabled and self.filter(record):
+            self.callHandlers(record)
+
+    def callHandlers(self, record):
+        logger, found = self, False
+        while logger is not None:
+            for handler in logger.handlers:
+                found = True
+                if record.levelno >= handler.level:
+                    handler.handle(record)
+            logger = logger.parent if logger.propagate else None
+        if not found and lastResort is not None and record.levelno >= lastResort.level:
+            lastResort.handle(record)
 
     def addHandler(self, hdlr):
-        self.handlers.append(hdlr)
+        if hdlr not in self.handlers:
+            self.handlers.append(hdlr)
 
     def removeHandler(self, hdlr):
         if hdlr in self.handlers:
             self.handlers.remove(hdlr)
 
     def hasHandlers(self):
-        return len(self.handlers) > 0 or self is not _root and len(_root.handlers) > 0
-
-    def callHandlers(self, record):
-        pass
-
-    handle = callHandlers
-
-    def makeRecord(self, name, level, fn, lno, msg, args, exc_info, func=None, extra=None, sinfo=None):
-        return LogRecord(name, level, fn, lno, msg, args, exc_info, func, sinfo)
+        logger = self
+        while logger is not None:
+            if logger.handlers:
+                return True
+            logger = logger.parent if logger.propagate else None
+        return False
 
     def getChild(self, suffix):
         return getLogger(suffix if self is _root else self.name + "." + suffix)
 
+    def __repr__(self):
+        return f"<{type(self).__name__} {self.name} ({getLevelName(self.getEffectiveLevel())})>"
 
-class LoggerAdapter(Logger):
+
+class RootLogger(Logger):
+    def __init__(self, level):
+        super().__init__("root", level)
+
+
+class LoggerAdapter:
     def __init__(self, logger, extra=None, merge_extra=False):
-        self.logger, self.extra = logger, extra
+        self.logger, self.extra, self.merge_extra = logger, extra, merge_extra
 
     def process(self, msg, kwargs):
-        kwargs["extra"] = self.extra
+        if self.merge_extra and "extra" in kwargs:
+            kwargs["extra"] = {**(self.extra or {}), **kwargs["extra"]}
+        else:
+            kwargs["extra"] = self.extra
         return msg, kwargs
 
     def log(self, level, msg, *args, **kwargs):
@@ -195,7 +279,10 @@ class LoggerAdapter(Logger):
     def critical(self, msg, *args, **kwargs):
         self.log(CRITICAL, msg, *args, **kwargs)
 
-    warn, exception, fatal = warning, error, critical
+    def exception(self, msg, *args, exc_info=True, **kwargs):
+        self.log(ERROR, msg, *args, exc_info=exc_info, **kwargs)
+
+    warn, fatal = warning, critical
 
     def setLevel(self, level):
         self.logger.setLevel(level)
@@ -210,6 +297,10 @@ class LoggerAdapter(Logger):
         return self.logger.hasHandlers()
 
     @property
+    def manager(self):
+        return self.logger.manager
+
+    @property
     def name(self):
         return self.logger.name
 
@@ -219,65 +310,149 @@ class LoggerAdapter(Logger):
 
 
 class Manager:
-    def __init__(self):
-        self.loggerDict, self.root, self.disable = _loggers, _root, 0
+    def __init__(self, rootnode):
+        self.loggerDict, self.root, self.disable, self.loggerClass = _loggers, rootnode, 0, None
 
     def getLogger(self, name):
         return getLogger(name)
 
+    def setLoggerClass(self, klass):
+        self.loggerClass = klass
 
-NOTSET, WARN, FATAL = 0, WARNING, CRITICAL
-_numbers = {"NOTSET": 0, "DEBUG": 10, "INFO": 20, "WARNING": 30, "WARN": 30, "ERROR": 40, "CRITICAL": 50, "FATAL": 50}
-_root = root = Logger("root", WARNING)
-_loggers = {}
-_manager = Manager()
+    def setLogRecordFactory(self, factory):
+        setLogRecordFactory(factory)
+
+
+_loggers, _handlers = {}, {}
+_classes, _record_class = [Logger], [LogRecord]
+_root = root = RootLogger(WARNING)
+_manager = Manager(_root)
+Logger.root, Logger.manager = _root, _manager
 lastResort = StreamHandler()
 lastResort.level = WARNING
-
-
-def getLogger(name=None):
-    if name is None or name == "root":
-        return _root
-    if name not in _loggers:
-        _loggers[name] = Logger(name)
-    return _loggers[name]
-
-
-def getLevelName(level):
-    for name, number in _numbers.items():
-        if number == level:
-            return name
-    return _numbers.get(level, f"Level {level}")
-
-
-def basicConfig(*, level=None, handlers=None, force=False, **kwargs):
-    if force:
-        _root.handlers.clear()
-    if not _root.handlers:
-        _root.handlers.extend(handlers or [StreamHandler()])
-        if level is not None:
-            _root.setLevel(level)
-
-
-def disable(level=50):
-    pass
-
-
-captureWarnings = setLoggerClass = shutdown = disable
 _handlerList = []  # weak references to handlers: there is nothing to flush
 
 
-def addLevelName(level, levelName):
-    _numbers[levelName] = level
+def getLogger(name=None):
+    if not name or isinstance(name, str) and name == "root":
+        return _root
+    if not isinstance(name, str):
+        raise TypeError("A logger name must be a string")
+    if name not in _loggers:
+        _loggers[name] = (_manager.loggerClass or _classes[-1])(name)
+    return _loggers[name]
+
+
+def basicConfig(
+    *, filename=None, filemode="a", format=None, datefmt=None, style="%", level=None, stream=None, handlers=None,
+    force=False, encoding=None, errors="backslashreplace",
+):
+    if force:
+        for handler in _root.handlers:
+            handler.close()
+        _root.handlers.clear()
+    if _root.handlers:
+        return
+    if handlers is None:
+        if stream is not None and filename is not None:
+            raise ValueError("'stream' and 'filename' should not be specified together")
+        handlers = [StreamHandler(stream) if filename is None else FileHandler(filename, filemode)]
+    elif stream is not None or filename is not None:
+        raise ValueError("'stream' or 'filename' should not be specified together with 'handlers'")
+    if style not in _STYLES:
+        raise ValueError(f"Style must be one of: {','.join(_STYLES)}")
+    formatter = Formatter(_STYLES[style][1] if format is None else format, datefmt, style)
+    for handler in handlers:
+        if handler.formatter is None:
+            handler.setFormatter(formatter)
+        _root.addHandler(handler)
+    if level is not None:
+        _root.setLevel(level)
+
+
+def disable(level=CRITICAL):
+    _manager.disable = number_of_level(level)
+
+
+def captureWarnings(capture):
+    pass
+
+
+def shutdown(handlerList=()):
+    pass
 
 
 def getLoggerClass():
-    return Logger
+    return _classes[-1]
+
+
+def setLoggerClass(klass):
+    if klass is not Logger and not issubclass(klass, Logger):
+        raise TypeError(f"logger not derived from logging.Logger: {klass.__name__}")
+    _classes.append(klass)
+
+
+def setLogRecordFactory(factory):
+    _record_class[0] = factory
+
+
+def getLogRecordFactory():
+    return _record_class[0]
+
+
+def makeLogRecord(dict):
+    record = _record_class[0](None, None, "", 0, "", (), None, None)
+    record.__dict__.update(dict)
+    return record
 
 
 def getHandlerByName(name):
-    return None
+    return _handlers.get(name)
 
 
-debug, info, warning, warn, error, critical, exception, log = (
-    _root.debug, _root.info, _root.warning, _root.warning, _root.error, _root.critical, _root.exception, _root.log)
+def getHandlerNames():
+    return frozenset(_handlers)
+
+
+def _plain():
+    """a message of the root shows, where nobody has said how"""
+    if not _root.handlers:
+        basicConfig()
+
+
+def debug(msg, *args, **kwargs):
+    _plain()
+    _root.debug(msg, *args, **kwargs)
+
+
+def info(msg, *args, **kwargs):
+    _plain()
+    _root.info(msg, *args, **kwargs)
+
+
+def warning(msg, *args, **kwargs):
+    _plain()
+    _root.warning(msg, *args, **kwargs)
+
+
+def error(msg, *args, **kwargs):
+    _plain()
+    _root.error(msg, *args, **kwargs)
+
+
+def critical(msg, *args, **kwargs):
+    _plain()
+    _root.critical(msg, *args, **kwargs)
+
+
+def exception(msg, *args, exc_info=True, **kwargs):
+    _plain()
+    _root.exception(msg, *args, exc_info=exc_info, **kwargs)
+
+
+def log(level, msg, *args, **kwargs):
+    _plain()
+    _root.log(level, msg, *args, **kwargs)
+
+
+warn, fatal = warning, critical

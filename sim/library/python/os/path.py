@@ -100,3 +100,17 @@ def commonprefix(m):
     while n < len(least) and least[n] == most[n]:
         n += 1
     return least[:n]
+
+
+def commonpath(paths):
+    paths = [_text(path) for path in paths]
+    if not paths:
+        raise ValueError("commonpath() arg is an empty sequence")
+    if len({path.startswith("/") for path in paths}) != 1:
+        raise ValueError("Can't mix absolute and relative paths")
+    split = [[part for part in path.split("/") if part and part != "."] for path in paths]
+    least, most = min(split), max(split)
+    n = 0
+    while n < len(least) and least[n] == most[n]:
+        n += 1
+    return ("/" if paths[0].startswith("/") else "") + "/".join(least[:n])

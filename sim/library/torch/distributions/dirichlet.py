@@ -1,5 +1,6 @@
 import torch.autograd
 import torch.distributions.constraints as constraints
+from torch._refs.gamma import is_known, variate
 from torch.distributions.exp_family import ExponentialFamily
 
 
@@ -19,6 +20,17 @@ class _Dirichlet(torch.autograd.Function):
         total = concentration.sum(-1, True).expand_as(concentration)
         grad = torch.empty(x.shape, dtype=x.dtype, device=x.device)  # torch._dirichlet_grad's, which reads the total
         return grad * (grad_output - (x * grad_output).sum(-1, True))
+
+
+def _of_host(concentration):
+    """Source: at::native::_s_dirichlet_cpu: variates in double precision, divided by their sums"""
+    tiny = torch.finfo(concentration.dtype).tiny
+    parts = []
+    for alphas in concentration.reshape(-1, concentration.shape[-1]).tolist():
+        variates = [max(2.2250738585072014e-308, variate(alpha)) for alpha in alphas]
+        total = sum(variates)
+        parts.append([min(0.9999999403953552, max(tiny, each / total)) for each in variates])
+    return torch.tensor(parts, dtype=concentration.dtype).reshape(concentration.shape)
 
 
 class Dirichlet(ExponentialFamily):
@@ -47,6 +59,8 @@ class Dirichlet(ExponentialFamily):
     def rsample(self, sample_shape=()):
         shape = self._extended_shape(sample_shape)
         concentration = self.concentration.expand(shape)
+        if concentration.device.type == "cpu" and not concentration.requires_grad and is_known(concentration):
+            return _of_host(concentration)
         return _Dirichlet.apply(concentration)
 
     def log_prob(self, value):

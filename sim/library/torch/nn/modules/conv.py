@@ -1,7 +1,7 @@
 import torch
 import torch.nn.functional as F
 from torch.nn import Parameter
-from torch.nn.modules.lazy import _materialize
+from torch.nn.modules.lazy import _become, _materialize
 from torch.nn.modules.module import Module
 
 
@@ -231,6 +231,8 @@ class _LazyConv:
             _materialize(self.weight, (pair[0], pair[1] // self.groups) + tuple(self.kernel_size))
             if self.bias is not None:
                 _materialize(self.bias, (self.out_channels,))
+            _become(self, _LazyConvTransposed if self._turned else _LazyConvForward)
+            return self.forward(input, *args)
         return super().forward(input, *args)
 
 

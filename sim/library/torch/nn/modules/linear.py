@@ -16,7 +16,8 @@ class LazyLinear(Linear):
             _materialize(self.weight, (self.out_features, self.in_features))
             if self.bias is not None:
                 _materialize(self.bias, (self.out_features,))
-        return super().forward(input)
+            self.__class__ = Linear
+        return Linear.forward(self, input)
 
 
 class Linear(Module):
