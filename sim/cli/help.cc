@@ -132,8 +132,8 @@ const std::vector<Topic>& topics() {
   static const std::vector<Topic> all{
       {"programs",
        "How a program runs",
-       {"packages", "env", "steps", "until", "assume", "compile", "world", "rank", "nproc-per-node",
-        "nnodes"}},
+       {"packages", "env", "steps", "until", "assume", "routing", "compile", "world", "rank",
+        "nproc-per-node", "nnodes"}},
       {"files",
        "Files with all that happened",
        {"events", "timeline", "host-timeline", "stats", "segments", "trace-out", "plot", "snapshot",

@@ -200,6 +200,7 @@ class RunCommand final : public Command {
          kProcessesOption,
          kMachinesOption,
          kAssumeOption,
+         kRoutingOption,
          kCompileOption,
          {"calibration", "FILE", "as measured: a file or a name in configs/calibrations", ""},
          {"format", "text|json|csv", "how to print", "text"},

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/routing.h"
 #include "sim/format/read_scope.h"
 #include "sim/run/scenario_fields.h"
 #include "sim/run/script.h"
@@ -106,14 +107,21 @@ std::vector<Override> scenario_overrides(const Arguments& args) {
        args.has("assume") ? args.values("assume") : std::vector<std::string>())
     assumed += (assumed.empty() ? "['" : ", '") + each + "'";
   if (!assumed.empty()) overrides.insert(overrides.begin(), {"assume", assumed + "]", "--assume"});
+  if (args.has("routing")) {
+    const std::string& how = args.value("routing");
+    const bool is_file = !names_distribution(how) && std::filesystem::is_regular_file(how);
+    if (is_file) let_read(how);
+    const std::string said = is_file ? std::filesystem::absolute(how).string() : how;
+    overrides.push_back({"routing", yaml::quoted(said), "--routing"});
+  }
   add_rank_overrides(args, overrides);
   return overrides;
 }
 
 std::vector<OptionSpec> with_program_options(std::vector<OptionSpec> own) {
-  own.insert(own.end(),
-             {kPackagesOption, kEnvOption, kStepsOption, kUntilOption, kAssumeOption,
-              kCompileOption, kWorldOption, kRankOption, kProcessesOption, kMachinesOption});
+  own.insert(own.end(), {kPackagesOption, kEnvOption, kStepsOption, kUntilOption, kAssumeOption,
+                         kRoutingOption, kCompileOption, kWorldOption, kRankOption,
+                         kProcessesOption, kMachinesOption});
   return own;
 }
 

@@ -48,6 +48,10 @@ inline constexpr OptionSpec kEventPolicyOption{
 inline constexpr OptionSpec kAssumeOption{
     "assume", "FILE:LINE=VALUE", "what is unknown: true, false, both, N, LO..HI", "", true};
 
+/// How routers of experts choose.
+inline constexpr OptionSpec kRoutingOption{
+    "routing", "HOW", "tokens over experts: uniform, zipf:S or a FILE of shares", ""};
+
 /// What becomes of code that a program compiles.
 inline constexpr OptionSpec kCompileOption{
     "compile", "refuse|eager|model", "compiled code: run as eager, or compiled as PyTorch does",

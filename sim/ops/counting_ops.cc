@@ -79,6 +79,26 @@ OpResult searched_number(Arguments& a) {
   return out;
 }
 
+/// How many lie in each of equal bins; the last has the end of the range, too.
+void note_bins(const Tensor& self, double min, double max, const Tensor& out) {
+  const std::int64_t bins = out.numel();
+  const Known* known = self->storage ? self->storage->known().get() : nullptr;
+  if (known == nullptr || known->is_random || max <= min || bins < 1) return;
+  const std::optional<Numbers> numbers = known_numbers(self);
+  if (!numbers) return;
+  Numbers counts;
+  counts.dtype = out.dtype();
+  counts.resize(static_cast<std::size_t>(bins));
+  for (std::size_t i = 0; i < numbers->size(); ++i) {
+    const double x = numbers->at(i);
+    if (!(x >= min && x <= max)) continue;
+    const auto bin = static_cast<std::int64_t>((x - min) * static_cast<double>(bins) / (max - min));
+    const auto at = static_cast<std::size_t>(std::min(bin, bins - 1));
+    counts.set(at, counts.at(at) + 1);
+  }
+  note_numbers(out, std::move(counts));
+}
+
 /// Counts in equal bins; the range is looked up where none is given.
 OpResult histc(Context& c, const Tensor& self, std::int64_t bins, double min, double max) {
   Op op(c, "histc", "", {}, {&self});
@@ -102,6 +122,7 @@ OpResult histc(Context& c, const Tensor& self, std::int64_t bins, double min, do
       }
     }
   }
+  note_bins(self, min, max, out);
   return op.result(std::move(out), nullptr);
 }
 

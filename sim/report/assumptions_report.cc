@@ -97,22 +97,31 @@ std::string ranks_text(const RunBasis& basis, const TextStyle& style) {
   return table.text(style.width) + wrapped(said, style.width, 2);
 }
 
+/// Whether they are the two ends of what PyTorch leaves to chance, of which the earliest is shown
+/// unless the latest alone does not fit.
+bool are_ends_of_chance(const std::vector<AlternativeResult>& all) {
+  return all.size() == 2 && all.front().assume == std::vector<std::string>{"chance=early"} &&
+         all.back().assume == std::vector<std::string>{"chance=late"};
+}
+
 std::string alternatives_text(const std::vector<AlternativeResult>& all, const TextStyle& style) {
   using Align = Table::Align;
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft, Align::kLeft});
-  table.add({"Alternatives", "allocated", "reserved", "", ""});
+  const bool ends_of_chance = are_ends_of_chance(all);
+  const char* const shown = ends_of_chance ? "shown" : "worst";
+  table.add({ends_of_chance ? "Left to chance" : "Alternatives", "allocated", "reserved", "", ""});
   for (const AlternativeResult& one : all) {
     const bool has_run = one.error.empty();
     table.add({"  " + joined(one.assume), has_run ? human_bytes(one.peak_allocated) : "-",
-               has_run ? human_bytes(one.peak_reserved) : "-", one.is_shown ? "worst" : "",
+               has_run ? human_bytes(one.peak_reserved) : "-", one.is_shown ? shown : "",
                verdict_of(one)});
   }
   return table.text(style.width) +
-         wrapped(
-             fmt::format("  Between them: allocated {}, reserved {}; the rest is about the worst",
-                         interval(all, &AlternativeResult::peak_allocated),
-                         interval(all, &AlternativeResult::peak_reserved)),
-             style.width, 2);
+         wrapped(fmt::format("  Between them: allocated {}, reserved {}; the rest is about the {}",
+                             interval(all, &AlternativeResult::peak_allocated),
+                             interval(all, &AlternativeResult::peak_reserved),
+                             ends_of_chance ? "one shown" : "worst"),
+                 style.width, 2);
 }
 
 /// Empty where all operators are.
@@ -151,7 +160,10 @@ std::vector<std::string> assumption_lines(const RunBasis& basis) {
   for (const AlternativeResult& one : basis.alternatives) {
     lines.push_back(fmt::format("{}: reserved {}, {}{}", joined(one.assume),
                                 human_bytes(one.peak_reserved), verdict_of(one),
-                                one.is_shown ? "; shown here, the worst" : ""));
+                                !one.is_shown ? ""
+                                : are_ends_of_chance(basis.alternatives)
+                                    ? "; shown here"
+                                    : "; shown here, the worst"));
   }
   for (const RankResult& one : basis.ranks) {
     lines.push_back(fmt::format("Ranks {} of {}: reserved {}, {}{}", numbers_text(one.ranks),

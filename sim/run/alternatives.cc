@@ -16,9 +16,36 @@ namespace tidemark {
 
 namespace {
 
+/// The ends of chance that a text names.
+std::vector<std::string> ends_of_chance(const std::string& text) {
+  if (text == kChanceEarly || text == kChanceLate) return {text};
+  if (text == "chance=both") return {std::string(kChanceEarly), std::string(kChanceLate)};
+  throw InputError(Problem{{},
+                           {},
+                           fmt::format("assume: '{}': neither early, late nor both", text),
+                           fmt::format("write {}, {} or chance=both", kChanceEarly, kChanceLate)});
+}
+
+constexpr std::string_view kOfRouting = "routing=";
+constexpr std::string_view kFalling = ",falling";
+constexpr std::string_view kRising = ",rising";
+
+/// The same of a routing.
+std::vector<std::string> ends_of_routing(const std::string& text) {
+  const std::string how = text.substr(kOfRouting.size());
+  if (how.ends_with(kFalling) || how.ends_with(kRising)) {
+    parse_routing(how.substr(0, how.rfind(',')));
+    return {text};
+  }
+  parse_routing(how);
+  return {text + std::string(kFalling), text + std::string(kRising)};
+}
+
 /// The texts that one stands for.
 std::vector<std::string> expanded(const std::string& text) {
   if (text == lang::kAssumeZeros) return {text};
+  if (is_of_chance(text)) return ends_of_chance(text);
+  if (is_of_routing(text)) return ends_of_routing(text);
   const std::size_t equals = text.rfind('=');
   if (equals != std::string::npos) {
     const std::string place = text.substr(0, equals + 1);
@@ -37,6 +64,27 @@ std::vector<std::string> expanded(const std::string& text) {
   return {text};
 }
 
+auto badness(const AlternativeResult& one) {
+  return std::tuple(one.error.empty(), one.ended_by_oom, one.refused, one.peak_reserved,
+                    one.peak_allocated);
+}
+
+}  // namespace
+
+bool is_of_chance(std::string_view text) { return text.starts_with("chance="); }
+bool is_of_routing(std::string_view text) { return text.starts_with(kOfRouting); }
+
+std::optional<Routing> routing_of(const std::vector<std::string>& way) {
+  for (const std::string& text : way) {
+    if (!is_of_routing(text)) continue;
+    const std::size_t end = text.rfind(',');
+    Routing routing = parse_routing(text.substr(kOfRouting.size(), end - kOfRouting.size()));
+    routing.is_rising = text.ends_with(kRising);
+    return routing;
+  }
+  return std::nullopt;
+}
+
 AlternativeResult told_of(const std::vector<std::string>& assume, const RunResult& result) {
   AlternativeResult out;
   out.assume = assume;
@@ -47,13 +95,6 @@ AlternativeResult told_of(const std::vector<std::string>& assume, const RunResul
   out.peak_reserved = verdict.peak_reserved;
   return out;
 }
-
-auto badness(const AlternativeResult& one) {
-  return std::tuple(one.error.empty(), one.ended_by_oom, one.refused, one.peak_reserved,
-                    one.peak_allocated);
-}
-
-}  // namespace
 
 std::vector<std::vector<std::string>> ways_of(const std::vector<std::string>& assume) {
   std::vector<std::vector<std::string>> ways(1);

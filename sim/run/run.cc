@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <exception>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "sim/alloc/settings_parser.h"
+#include "sim/lang/runtime/notes.h"
 #include "sim/lang/runtime/rank_value.h"
 #include "sim/lang/runtime/unknown.h"
 #include "sim/ops/exactness.h"
@@ -27,7 +29,10 @@ torch::ModelProgram program_of(const Scenario& scenario, const std::vector<std::
   program.model = scenario.model.source;
   program.is_script = scenario.is_script;
   program.ops = scenario.ops;
-  program.assume = assume;
+  for (const std::string& text : assume)
+    if (!is_of_chance(text) && !is_of_routing(text)) program.assume.push_back(text);
+  program.takes_late_ends = std::ranges::find(assume, kChanceLate) != assume.end();
+  program.routing = routing_of(assume);
   for (const Parameter& parameter : scenario.params) {
     program.names.emplace_back(parameter.name, std::make_shared<const SourceText>(SourceText{
                                                    "params." + parameter.name, parameter.value}));
@@ -157,7 +162,7 @@ bool is_called(std::string_view name, std::string_view path) {
 void note_unused(const std::vector<std::string>& assume, RunResult& result) {
   std::vector<NoteResult> unused;
   for (const std::string& text : assume) {
-    if (text == lang::kAssumeZeros) continue;
+    if (text == lang::kAssumeZeros || is_of_chance(text) || is_of_routing(text)) continue;
     const lang::GivenValue given = lang::parse_given_value(text);
     const auto is_there = [&](const auto& each) {
       return each.line == given.line && is_called(each.file, given.file);
@@ -333,6 +338,41 @@ RunResult run_rank(const Scenario& scenario, const RunOptions& options, torch::M
   });
 }
 
+/// Where PyTorch itself leaves something to chance, and nobody said which end counts: what the
+/// other end comes to. The result is about the earliest, unless the latest alone does not fit.
+RunResult with_both_ends(RunResult result, const Scenario& scenario, const RunOptions& options,
+                         torch::Messages& messages) {
+  const auto is_chance = [](const NoteResult& note) {
+    return note.text.starts_with(lang::kLeftToChance);
+  };
+  if (std::ranges::none_of(result.notes, is_chance) || !result.alternatives.empty() ||
+      std::ranges::any_of(scenario.assume, is_of_chance))
+    return result;
+  Scenario late = result.rank ? of_rank(scenario, result.rank->index) : scenario;
+  late.assume.emplace_back(kChanceLate);
+  RunOptions peaks;
+  peaks.keep_events = peaks.keep_live = peaks.keep_times = false;
+  peaks.leave_out_repeats = true;
+  std::vector<AlternativeResult> ends{
+      told_of({std::string(kChanceEarly)}, result),
+      told_of({std::string(kChanceLate)}, run_rank(late, peaks, messages))};
+  const auto amounts = [](const AlternativeResult& one) {
+    return std::tuple(one.ended_by_oom, one.refused, one.peak_allocated, one.peak_reserved);
+  };
+  if (amounts(ends[0]) == amounts(ends[1])) return result;
+  const bool is_late_shown = ends[1].ended_by_oom && !ends[0].ended_by_oom;
+  ends[is_late_shown ? 1 : 0].is_shown = true;
+  if (is_late_shown) {
+    std::vector<RankResult> ranks = std::move(result.ranks);
+    if (options.watched != nullptr) options.watched->clear();
+    if (options.details != nullptr) *options.details = {};
+    result = run_rank(late, options, messages);
+    result.ranks = std::move(ranks);
+  }
+  result.alternatives = std::move(ends);
+  return result;
+}
+
 }  // namespace
 
 Recording record(const Scenario& scenario, KernelDetails* kernels) {
@@ -390,8 +430,11 @@ RunResult play(const Scenario& scenario, const RunOptions& options, int rank,
 
 RunResult run(const Scenario& scenario, const RunOptions& options) {
   torch::Messages messages;
+  const auto whole_of = [&](RunResult result) {
+    return with_both_ends(std::move(result), scenario, options, messages);
+  };
   if (!scenario.rank || scenario.rank_choice == RankChoice::kOne)
-    return run_rank(scenario, options, messages);
+    return whole_of(run_rank(scenario, options, messages));
   RunOptions events;
   events.costs = options.costs;
   events.keep_samples = events.keep_live = events.keep_times = false;
@@ -412,7 +455,7 @@ RunResult run(const Scenario& scenario, const RunOptions& options) {
     if (alike.size() == static_cast<std::size_t>(scenario.rank->world)) {
       whole->ranks = {told_of(0, *whole).result};
       whole->ranks.front().ranks = std::move(alike);
-      return std::move(*whole);
+      return whole_of(std::move(*whole));
     }
     ranks = classes_of_ranks(*scenario.rank, options.threads, [&](int rank) {
       std::vector<int> same = alike;
@@ -425,12 +468,12 @@ RunResult run(const Scenario& scenario, const RunOptions& options) {
     });
     if (ranks.front().ranks.front() == 0) {
       whole->ranks = std::move(ranks);
-      return std::move(*whole);
+      return whole_of(std::move(*whole));
     }
   }
   RunResult result = run_rank(of_rank(scenario, ranks.front().ranks.front()), options, messages);
   result.ranks = std::move(ranks);
-  return result;
+  return whole_of(std::move(result));
 }
 
 }  // namespace tidemark

@@ -10,6 +10,7 @@
 
 #include "sim/alloc/settings_parser.h"
 #include "sim/base/problem.h"
+#include "sim/base/routing.h"
 #include "sim/device/cloud_machines.h"
 #include "sim/device/device.h"
 #include "sim/format/read_scope.h"
@@ -72,6 +73,7 @@ class Reader {
     if (backends != nullptr) read_backends(*backends, scenario_.backends, problems_);
     read_compile();
     read_assume();
+    read_routing();
     read_params();
     read_declared_data(fields_, scenario_);
     if (const yaml::Node* ops = fields_.get("ops")) scenario_.ops = read_ops(*ops, problems_);
@@ -260,6 +262,20 @@ class Reader {
     };
     if (node->kind != yaml::Node::Kind::kList) return add(*node);
     for (const yaml::Node& item : node->items) add(item);
+  }
+
+  /// It joins what is assumed: each of its ends is a way.
+  void read_routing() {
+    const std::optional<std::string> text = fields_.text("routing");
+    if (!text) return;
+    collect([&] {
+      std::string how = *text;
+      const std::string path = (std::filesystem::path(folder_) / how).string();
+      if (!names_distribution(how) && std::filesystem::is_regular_file(path))
+        how = shares_text(how, scope_.read(path));
+      parse_routing(how);
+      scenario_.assume.push_back("routing=" + how);
+    });
   }
 
   void read_params() {

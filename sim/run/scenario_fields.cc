@@ -103,6 +103,7 @@ constexpr yaml::Field kScenarioFields[] = {
      "compiled code: refuse, run as eager, or model what PyTorch compiles (default model)"},
     {"assume", form::text().either(kListOfText),
      "what values that are not known are taken for: train.py:12=true, or zeros"},
+    {"routing", kText, "how routers spread tokens over experts: uniform, zipf:S, a file of shares"},
     {"params", form::map_of(kAny, kName), "values that the rest of the file may use by name"},
     {"ops", form::map_of(kOp), "operators that Tidemark does not model, declared"},
     {"model", form::map(kModelMap), "the code that makes the model"},

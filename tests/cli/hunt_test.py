@@ -7,7 +7,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
-from hunting import compare, draw, ranks, shrink  # noqa: E402
+from hunting import chance, compare, draw, ranks, shrink  # noqa: E402
 from hunting.case import Case, read_scenario  # noqa: E402
 
 
@@ -51,6 +51,39 @@ class Ranks(unittest.TestCase):
         self.assertEqual(ranks.first_difference(events, moved[:2]), 2)
         moved[2] = ("free_requested", 512, 8, 364)
         self.assertEqual(ranks.first_difference(events, moved), 2)
+
+
+def frees_after(*gaps):
+    """events of two blocks of 512 bytes and a third; `gaps`: which blocks are freed before each request for memory, and at the end"""
+    events = []
+    for number, blocks in enumerate(gaps):
+        for block in blocks:
+            events += [(action, 512, 0, 100 + block) for action in ("free_requested", "free_completed")]
+        if number + 1 < len(gaps):
+            events.append(("alloc", 512, 0, 100 + number))
+    return events
+
+
+class Chance(unittest.TestCase):
+    def test_a_free_may_lie_between_the_two_ends(self):
+        early, late = frees_after([], [], [0], [], [], []), frees_after([], [], [], [], [0], [])
+        for gap in (2, 3, 4):
+            gaps = [[0] if i == gap else [] for i in range(6)]
+            self.assertEqual(chance.explains(frees_after(*gaps), early, late), "")
+        for gap in (1, 5):
+            gaps = [[0] if i == gap else [] for i in range(6)]
+            self.assertIn("not between 2 and 4", chance.explains(frees_after(*gaps), early, late))
+        self.assertIn("not between 2 and 4", chance.explains(frees_after([], [], [], [], [], []), early, late))
+
+    def test_frees_stand_in_any_order_only_where_the_ends_differ_in_it(self):
+        early, late = frees_after([], [], [], [0, 1, 2]), frees_after([], [], [], [1, 0, 2])
+        self.assertEqual(chance.explains(late, early, late), "")
+        self.assertEqual(chance.explains(frees_after([], [], [], [1, 2, 0]), early, late), "")
+        self.assertIn("other frees", chance.explains(late, early, early))
+
+    def test_other_requests_are_no_chance(self):
+        early = frees_after([], [0], [])
+        self.assertEqual(chance.explains(frees_after([], [0], [], []), early, early), "other requests for memory")
 
 
 class Differences(unittest.TestCase):

@@ -478,6 +478,12 @@ void fill_host(Interp& in, Module& module) {
     (args.boolean(1) ? guess : note)(interp, std::string(args.text(0)));
     return Value::none();
   });
+  define(in, module, "leave_to_chance(text)", [](Interp& interp, Arguments& args) {
+    note(interp, std::string(kLeftToChance) + std::string(args.text(0)));
+    return Value::none();
+  });
+  define(in, module, "takes_late_ends()",
+         [](Interp& interp, Arguments&) { return Value::boolean(takes_late_ends(interp)); });
   define(in, module, "is_known(number)",
          [](Interp&, Arguments& args) { return Value::boolean(args[0].as<Unknown>() == nullptr); });
   define(in, module, "note_of_user(text)", [](Interp& interp, Arguments& args) {

@@ -58,4 +58,9 @@ void guess(const Interp& interp, std::string text) {
   if (Notes* notes = interp.options().notes) notes->guess(users_place(interp), std::move(text));
 }
 
+bool takes_late_ends(const Interp& interp) {
+  const Notes* notes = interp.options().notes;
+  return notes != nullptr && notes->takes_late_ends();
+}
+
 }  // namespace tidemark::lang

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,10 @@ void count_left_out(std::vector<Counted>& all, const std::vector<std::uint64_t>&
 /// Keeps account of what is noted; a text at a place is one note.
 class Notes {
  public:
+  Notes() = default;
+  Notes(const Notes&) = delete;
+  Notes& operator=(const Notes&) = delete;
+  virtual ~Notes() = default;
   void add(SourceSpan at, std::string text);
   /// The same, of something that decided though it is not known.
   void guess(SourceSpan at, std::string text) {
@@ -44,6 +49,9 @@ class Notes {
     add(std::move(at), std::move(text));
   }
   [[nodiscard]] bool has_guessed() const { return has_guessed_; }
+  /// What chance decides takes its latest end, in place of its earliest.
+  void take_late_ends() { takes_late_ends_ = true; }
+  [[nodiscard]] bool takes_late_ends() const { return takes_late_ends_; }
   /// In the order in which they were first made.
   [[nodiscard]] const std::vector<Note>& all() const { return notes_; }
   /// How often each was noted.
@@ -64,6 +72,7 @@ class Notes {
  private:
   std::vector<Note> notes_;
   bool has_guessed_ = false;
+  bool takes_late_ends_ = false;
   const Frame* frame_ = nullptr;
   const void* code_ = nullptr;
   Alike* alike_ = nullptr;
@@ -80,5 +89,9 @@ bool is_asked_by_user(const Interp& interp);
 void note(const Interp& interp, std::string text);
 /// The same, of something that decided though it is not known.
 void guess(const Interp& interp, std::string text);
+/// How notes begin of what PyTorch itself leaves to chance: the run has one end of it.
+inline constexpr std::string_view kLeftToChance = "left to chance: ";
+/// Whether what chance decides takes its latest end in this run.
+bool takes_late_ends(const Interp& interp);
 
 }  // namespace tidemark::lang

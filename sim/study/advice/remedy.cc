@@ -394,6 +394,20 @@ Applied shard(const ScenarioSource& source, const Scenario& scenario, unsigned l
                 fmt::format("sharded over {} GPUs by fully_shard, each with this batch", world)};
 }
 
+/// The layers of the scenario's plan split over 2, 4, 8 GPUs of a machine, which see one batch
+/// together; as many such groups as there are now.
+Applied split_layers(const ScenarioSource& /*source*/, const Scenario& scenario, unsigned level) {
+  const std::int64_t parts = std::int64_t{1} << level;
+  if (!scenario.train || !scenario.train->parallel || scenario.train->parallel->plan.empty())
+    return std::nullopt;
+  const auto now = integer_of(scenario, scenario.train->parallel->tp);
+  if (!now || *now < 1 || parts <= *now) return std::nullopt;
+  const std::int64_t world = (scenario.rank ? scenario.rank->world : 1) / *now * parts;
+  return Change{
+      {{"ranks.world", std::to_string(world)}, {"train.parallel.tp", std::to_string(parts)}},
+      fmt::format("each layer of the plan split over {} GPUs, {} in all", parts, world)};
+}
+
 constexpr unsigned kHalvings = 8;
 constexpr std::array kRemedies{
     Remedy{"free-outside", Price::kNothing, {}, 1, others_away},
@@ -443,6 +457,8 @@ constexpr std::array kRemedies{
            of_code<script_edits::pack_samples>},
     Remedy{"sgd", Price::kTraining, {}, 1, plain_sgd},
     Remedy{"shard", Price::kMachine, "a step sees as many batches as there are GPUs", 6, shard},
+    Remedy{"split-layers", Price::kMachine, "GPUs of one machine wait for each other in each layer",
+           3, split_layers},
     Remedy{"larger-device", Price::kMachine, {}, 7, larger_device},
 };
 

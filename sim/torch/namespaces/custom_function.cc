@@ -10,6 +10,7 @@
 #include "sim/torch/autograd/autograd.h"
 #include "sim/torch/namespaces/torch_c.h"
 #include "sim/torch/tensors/grad_node.h"
+#include "sim/torch/tensors/run_notes.h"
 #include "sim/torch/tensors/tensor_object.h"
 
 namespace tidemark::torch {
@@ -280,8 +281,12 @@ Value gradients_of(Session& session, Arguments& a) {
         throw ops::OpError("One of the differentiated Tensors does not require grad");
       options.inputs.push_back(edge_of(session, input));
     }
-    return session.tuple_of(
-        run_backward(c, session.emitter.graph(), start.roots, std::move(start.gradients), options));
+    RunNotes* const notes = run_notes(session);
+    if (notes != nullptr) notes->late_gradients.end(session);
+    const ops::TensorList gradients =
+        run_backward(c, session.emitter.graph(), start.roots, std::move(start.gradients), options);
+    if (notes != nullptr) notes->late_gradients.begin(session, gradients);
+    return session.tuple_of(gradients);
   });
 }
 

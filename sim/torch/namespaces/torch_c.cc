@@ -16,6 +16,7 @@
 #include "sim/torch/tensors/grad_node.h"
 #include "sim/torch/tensors/op_binding.h"
 #include "sim/torch/tensors/reading.h"
+#include "sim/torch/tensors/run_notes.h"
 #include "sim/torch/tensors/tensor_object.h"
 
 namespace tidemark::torch {
@@ -549,6 +550,7 @@ void add_events(Session& session, lang::Module& module) {
         const ops::TensorList inputs = tensors_in(in, a[3]);
         const Emitter::Backward pass(s->emitter);
         ++s->backwards;
+        if (RunNotes* notes = run_notes(*s)) notes->late_gradients.end(*s);
         BackwardOptions options;
         options.retain_graph = a.boolean(2);
         options.create_graph = a.boolean(4);
@@ -587,6 +589,7 @@ void fill_torch_c(Session& session, lang::Module& module) {
   fill_distributed(session, module);
   add_compiling(session, module);
   add_random_functions(session, module);
+  add_routing(session, module);
 }
 
 }  // namespace tidemark::torch

@@ -27,6 +27,10 @@ ops::TensorList tensors_in(lang::Interp& interp, const lang::Value& sequence);
 /// The first argument, called with the rest. Errors: a TypeError where there is none.
 lang::Value call_first(lang::Interp& interp, const lang::CallArgs& args);
 
+/// What torch/_routing.py needs: experts that routers choose under a stated distribution.
+/// (routing.cc)
+void add_routing(Session& session, lang::Module& module);
+
 /// The functions for random numbers of the host. (random_functions.cc)
 void add_random_functions(Session& session, lang::Module& module);
 

@@ -218,6 +218,18 @@ void end_at(std::int64_t host_ns, Session& session, lang::Notes& notes) {
   };
 }
 
+/// Lets go of what notes hold of a program, before that goes.
+class Letting {
+ public:
+  explicit Letting(RunNotes& notes) : notes_(notes) {}
+  Letting(const Letting&) = delete;
+  Letting& operator=(const Letting&) = delete;
+  ~Letting() { notes_.late_gradients.drop(); }
+
+ private:
+  RunNotes& notes_;
+};
+
 /// Leaves a world as it is until the process ends.
 void leave_standing(std::unique_ptr<World> world) {
   static std::mutex mutex;
@@ -238,6 +250,7 @@ void ModelSource::run(Program& program, Sink& sink) {
   if (model_.details != nullptr) emitter.record_graph(*model_.details);
   if (model_.kernels != nullptr) emitter.record_kernels(*model_.kernels);
   notes_.tell(model_.alike);
+  if (model_.takes_late_ends) notes_.take_late_ends();
   lang::Interp::Options options = options_of(model_, notes_);
   std::uint64_t printed = 0;
   Session* running = nullptr;
@@ -256,6 +269,7 @@ void ModelSource::run(Program& program, Sink& sink) {
   };
   std::optional<lang::Decisions> decisions = decisions_of(model_.assume);
   auto world = std::make_unique<World>(std::move(options), emitter, model_);
+  const Letting letting(notes_);
   {
     lang::Interp& interp = world->interp;
     Session& session = world->session;
@@ -269,6 +283,9 @@ void ModelSource::run(Program& program, Sink& sink) {
       if (ops::is_cublas_variable(name)) session.c.set_cublas_environment(name, value);
     }
     session.rank = model_.rank;
+    notes_.routing = model_.routing;
+    if (notes_.routing)
+      interp.call_method(interp.import("torch._routing"), interp.intern("start"), {});
     session.compile = model_.compile;
     session.decisions = decisions ? &*decisions : nullptr;
     watch_counts(session);
@@ -292,6 +309,7 @@ void ModelSource::run(Program& program, Sink& sink) {
       emitter.stop();
       throw;
     }
+    notes_.late_gradients.end(session);
     // Also what no line of the program's own has read: the order of a sampler, a mask's count.
     if (std::string unseeded = unseeded_note(session); !unseeded.empty()) {
       const auto is_told = [&](const lang::Note& note) { return note.text == unseeded; };

@@ -9,6 +9,7 @@
 
 #include "sim/base/device_spec.h"
 #include "sim/base/rank.h"
+#include "sim/base/routing.h"
 #include "sim/base/source.h"
 #include "sim/base/wheel.h"
 #include "sim/lang/runtime/interp.h"
@@ -20,6 +21,7 @@
 #include "sim/torch/modules/model_watch.h"
 #include "sim/torch/tensors/compiled_code.h"
 #include "sim/torch/tensors/custom_op_spec.h"
+#include "sim/torch/tensors/run_notes.h"
 
 namespace tidemark::lang {
 class Alike;
@@ -48,6 +50,8 @@ struct ModelProgram {
   std::vector<std::string> assume;
   /// Run before the loop. May be null.
   std::shared_ptr<const SourceText> setup;
+  /// What PyTorch leaves to chance takes its latest end, in place of its earliest.
+  bool takes_late_ends = false;
   /// The loop, or a whole program.
   std::shared_ptr<const SourceText> loop;
   /// `loop` is a program of its own: no name is there without an import, `names` are not bound, and
@@ -75,6 +79,8 @@ struct ModelProgram {
   std::vector<DeviceSpec> devices;  ///< at least one
   /// The process that the program is, of a job of several; none: it was not started as one.
   std::optional<Rank> rank;
+  /// How routers spread tokens over experts; none: what they choose is not known.
+  std::optional<Routing> routing;
   /// Takes which ranks of the job do the same; null: nobody asks.
   lang::Alike* alike = nullptr;
   /// What other ranks send; null: nothing of them is known.
@@ -119,7 +125,7 @@ class ModelSource final : public Source {
   std::string oom_message_;
   std::string allocator_conf_;
   std::vector<lang::Assumption> assumptions_;
-  lang::Notes notes_;
+  RunNotes notes_;
   std::vector<std::string_view> operators_;
   bool ended_by_oom_ = false;
 };

@@ -10,6 +10,7 @@
 #include "sim/torch/tensors/grad_node.h"
 #include "sim/torch/tensors/op_binding.h"
 #include "sim/torch/tensors/reading.h"
+#include "sim/torch/tensors/run_notes.h"
 #include "sim/torch/tensors/subclasses.h"
 #include "sim/torch/tensors/tensor_constructors.h"
 #include "sim/torch/tensors/tensor_object.h"
@@ -69,8 +70,7 @@ void set_grad(Interp& interp, const Value& self, Value value) {
 Value get_data(Interp& interp, const Value& self) {
   return self_of(interp, self).session().wrap(ops::Context::shallow_copy(tensor_of(interp, self)));
 }
-/// Source: torch's VariableHooks::set_data: the tensor takes over memory, shape and type of
-/// another.
+/// The tensor takes over memory, shape and type of another. Source: VariableHooks::set_data.
 void take_over(Interp& interp, const Value& self, Value value) {
   const auto* other = value.as<TensorObject>();
   if (other == nullptr)
@@ -401,8 +401,7 @@ Value backward_method(Session& session, Arguments& a) {
   const BackwardCall call(session.c.tracer);
   const Emitter::Backward pass(session.emitter);
   ++session.backwards;
-  // PyTorch's Python code has the tensor and the gradient that backward starts from as locals, one
-  // frame each: the traceback of an error holds them.
+  // A frame each of PyTorch's has the tensor and its gradient, and an error's traceback holds them.
   return session.interp.run_as_python({a[0]}, [&]() -> Value {
     try {
       session.guarded([&] {
@@ -411,6 +410,7 @@ Value backward_method(Session& session, Arguments& a) {
           const ops::LabelScope label(session.c, "ones_like");
           gradients.push_back(session.c.empty_like(root));
         }
+        if (RunNotes* notes = run_notes(session)) notes->late_gradients.end(session);
         backward(session.c, session.emitter.graph(), backward_start(session.c, {root}, gradients),
                  options, inputs);
         return 0;

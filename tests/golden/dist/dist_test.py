@@ -10,6 +10,7 @@ first appear.
 
 import csv
 import gzip
+import json
 import pathlib
 import subprocess
 import sys
@@ -17,6 +18,9 @@ import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[2] / "tools"))
+from hunting import chance  # noqa: E402
+
 PROGRAM = sys.argv.pop(1)
 DEVICE = ["--device", "h100-sxm-80gb", "--set", "backends.cudnn_sdp=false"]
 OF_THE_ORACLE = ("--settle", "--compiled", "warm")  # how it records
@@ -94,6 +98,90 @@ class Ranks(unittest.TestCase):
                 # What is left of the script: its function's own names go.
                 self.assertGreater(len(found), 1000)
                 self.assertEqual({e[0] for e in expected[len(found) :]} - {"free_requested", "free_completed"}, set())
+
+    def test_both_ends_of_what_is_left_to_chance_are_those_of_recordings(self):
+        # Runs of PyTorch that differ: frees at the earliest end, and at the latest.
+        for script, options in (
+            ("dropped_gradients.py", []),
+            ("buckets_kept.py", ["--rank", "0", "--world", "4"]),
+        ):
+            for end in ("early", "late"):
+                with self.subTest(script, end=end):
+                    golden = HERE / f"{script[:-3]}-{end}.events.gz"
+                    expected = events(gzip.decompress(golden.read_bytes()).decode())
+                    self.assertEqual(simulated("2.11", script, [*options, "--assume", f"chance={end}"]), expected)
+
+    def test_a_pass_in_halves_differs_from_its_recording_by_chance_alone(self):
+        options = ["--rank", "0", "--world", "2", "--assume"]
+        early, late = (simulated("2.11", "zero_bubble.py", [*options, f"chance={end}"]) for end in ("early", "late"))
+        recorded = events(gzip.decompress((HERE / "zero_bubble-by_chance.events.gz").read_bytes()).decode())
+        self.assertNotEqual(recorded, early)
+        self.assertEqual(chance.explains(recorded, early, late), "")
+        self.assertEqual(chance.placed(chance.replayed(PROGRAM, recorded)), chance.placed(recorded))
+        # No more than that: the first free elsewhere, one block more.
+        first = next(i for i, e in enumerate(recorded) if e[0] == "free_requested")
+        self.assertIn("is freed after", chance.explains(recorded[:first] + recorded[first + 2 :], early, late))
+        self.assertEqual(chance.explains([*recorded, ("alloc", 512, 0, 0)], early, late), "other requests for memory")
+
+    def test_both_ends_are_told_where_they_come_to_other_peaks(self):
+        command = [PROGRAM, "run", HERE / "buckets_kept.py", *SETTING, "--rank", "0", "--world", "4"]
+        told = json.loads(subprocess.run([*command, "--format", "json"], capture_output=True, text=True).stdout)
+        ends = {one["assume"][0]: one for one in told["alternatives"]}
+        # As recorded: 648 MiB where the watchdog has looked, 752 MiB where it has not.
+        self.assertEqual(
+            [(end, one["peak_reserved_bytes"] >> 20, one["is_shown"]) for end, one in ends.items()],
+            [("chance=early", 648, True), ("chance=late", 752, False)],
+        )
+        self.assertTrue(any("NCCL's watchdog" in note["text"] for note in told["notes"]))
+        told = json.loads(subprocess.run([*command, "--format", "json", "--set", "device.total=1236MiB"], capture_output=True, text=True).stdout)
+        self.assertEqual([one["ended_by_oom"] for one in told["alternatives"]], [False, True])
+        self.assertEqual([one["is_shown"] for one in told["alternatives"]], [False, True])
+        text = subprocess.run(command, capture_output=True, text=True).stdout
+        self.assertIn("Left to chance", text)
+        self.assertIn("reserved 648 MiB to 752 MiB", " ".join(text.split()))
+
+    def test_experts_get_as_many_tokens_as_a_stated_routing_says(self):
+        # Recorded with the counts as arguments: tokens_of_experts() of tests/unit/base/routing_test.cc for 256 tokens, 2 of 8 experts.
+        for name, rank, how in (("uniform-rank0", 0, "uniform"), ("zipf-rank0", 0, "zipf:1"), ("zipf-rank3", 3, "zipf:1")):
+            with self.subTest(name):
+                golden = HERE / f"routed_experts_{name}-of-4.events.gz"
+                expected = events(gzip.decompress(golden.read_bytes()).decode())
+                options = ["--rank", str(rank), "--world", "4", "--assume", f"routing={how},falling"]
+                self.assertEqual(simulated("2.11", "routed_experts.py", options), expected)
+
+    def test_a_routing_is_answered_as_an_interval(self):
+        command = [PROGRAM, "run", HERE / "routed_experts.py", *SETTING, "--rank", "0", "--world", "4", "--format", "json"]
+        refused = subprocess.run(command, capture_output=True, text=True)
+        self.assertRegex(refused.stderr, r"routed_experts.py:4\d")
+        with tempfile.TemporaryDirectory() as folder:
+            shares = pathlib.Path(folder) / "shares.txt"
+            shares.write_text("# of each expert\n" + "\n".join("8 4 2.7 2 1.6 1.3 1.1 1".split()))
+            ends = {}
+            for how in ("uniform", "zipf:1", "zipf:2", str(shares)):
+                done = subprocess.run([*command, "--routing", how], capture_output=True, text=True)
+                told = json.loads(done.stdout)
+                self.assertTrue(any("of 8 experts each token chooses 2" in note["text"] for note in told["notes"]), how)
+                ends[how] = [one["peak_allocated_bytes"] for one in told["alternatives"]]
+                self.assertEqual([one["assume"][0].rsplit(",", 1)[1] for one in told["alternatives"]], ["falling", "rising"])
+        # This rank has the first experts: the more they are favoured the more it holds.
+        self.assertGreater(ends["zipf:2"][0], ends["zipf:1"][0])
+        self.assertGreater(ends["zipf:1"][0], ends["uniform"][0])
+        self.assertGreater(ends["uniform"][0], ends["uniform"][1])
+        self.assertGreater(ends["uniform"][1], ends["zipf:1"][1])
+        # Shares stay with their experts; what chance adds to them differs.
+        falling, rising = ends[str(shares)]
+        self.assertLess(abs(falling - ends["zipf:1"][0]), ends["zipf:1"][0] // 50)
+        self.assertLess(abs(falling - rising), falling // 10)
+
+    def test_a_routing_that_is_none_is_refused(self):
+        for how, message in (
+            ("even", "routing: 'even' is no distribution; write uniform, zipf:S with S from 0 to 10, or a file of shares"),
+            ("zipf:x", "routing: 'zipf:x' is no distribution; write uniform, zipf:S with S from 0 to 10, or a file of shares"),
+        ):
+            command = [PROGRAM, "run", HERE / "routed_experts.py", *SETTING, "--world", "4", "--routing", how]
+            done = subprocess.run(command, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(message, done.stderr)
 
     def test_a_large_model_reserves_what_pytorch_does(self):
         # 84,356 MiB and 68,574 MiB of the real PyTorch, after the second and the third step.

@@ -33,6 +33,13 @@ def send_numbers(group, tensor, source):
         _messages.take_numbers(key, source if whole else group._ranks[source], tensor)
 
 
+def receive_counts(group, tensor, output):
+    """counts that all ranks of a group send each other in equal parts. Where routers choose by a stated distribution
+    (--routing) they choose alike on all ranks: each sends this one as many as this one sends itself"""
+    if output is not None and _C.has_routing():
+        _C.receive_alike(output, tensor, _C.own_number(group.rank(), tensor), group.size())
+
+
 def _written(obj):
     """as text that eval() reads; None: it is of another kind"""
     if obj is None or isinstance(obj, (bool, int)):

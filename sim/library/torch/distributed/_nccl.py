@@ -1,8 +1,12 @@
+import _tidemark
 import torch
 import torch._C as _C
 import weakref
 from torch.distributed import _nccl_memory
 from torch.futures import Future
+
+
+_STEP = 2  # moments (_C.moment) of a step of training: a backward pass, an optimizer's step
 
 
 class Work:
@@ -187,10 +191,18 @@ class ProcessGroup:
         return self._pairs[-1][1]
 
     def _let_go(self):
-        """drops what finished work kept that nobody waited for, once the script took its time: NCCL's watchdog looks"""
-        now = _C.moment()
-        for key in [key for key, work in self._unwaited.items() if work._moment != now]:
+        """drops what finished work kept that nobody waited for, once the script took its time: NCCL's watchdog looks.
+        When it does is chance: here at the first moment that it could, or after one more step of training"""
+        is_late = _tidemark.takes_late_ends()
+        last = _C.moment() - (_STEP if is_late else 0)
+        for key in [key for key, work in self._unwaited.items() if work._moment < last]:
             work = self._unwaited.pop(key)
+            if work._shelf:
+                when = "a step of training later" if is_late else "once a backward pass or a step has ended"
+                _tidemark.leave_to_chance(
+                    "NCCL's watchdog, which looks every 100 ms, lets go of what collectives keep that "
+                    f"nobody waits for; here {when}"
+                )
             work._clear_shelf()
             del work
 

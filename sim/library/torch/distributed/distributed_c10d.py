@@ -2,7 +2,7 @@ import os
 import torch
 import torch._C as _C
 from contextlib import contextmanager
-from torch.distributed._exchanges import send_numbers
+from torch.distributed._exchanges import receive_counts, send_numbers
 from torch.distributed._reduce_op import ReduceOp
 from torch.distributed._nccl import ProcessGroup, Ranks, Work
 from torch.distributed._tensor_checks import checked, require_contiguous
@@ -510,6 +510,7 @@ def all_to_all_single(
     for sizes, tensor in ((output_split_sizes, output), (input_split_sizes, input)):
         if sizes and sum(sizes) != tensor.size(0):
             raise RuntimeError("Split sizes doesn't match total dim 0 size")
+    receive_counts(_group(group), input, None if output_split_sizes or input_split_sizes else output)
     return _run(group, [input], [output], async_op, [input, output])
 
 

@@ -69,6 +69,30 @@ TEST_CASE("A model is sharded over more GPUs than there are") {
   CHECK(world_after("ranks: {world: 4}\n", 3) == 8);
 }
 
+TEST_CASE("Layers of a plan are split over more GPUs than share them") {
+  const auto after_split = [](std::string_view world, std::string_view parallel, unsigned level) {
+    const ScenarioSource source{
+        std::make_shared<const SourceText>(SourceText{
+            "case.yaml",
+            fmt::format("schema_version: 1\ndevice: t4\nlayers: [Linear(8, 8)]\n"
+                        "ranks: {{world: {}}}\ntrain: {{batch: 2, input: [8], target: [8], "
+                        "loss: mse_loss, parallel: {{{}}}}}\n",
+                        world, parallel)}),
+        "configs/scenarios",
+        {},
+        {}};
+    const auto change = find_remedy("split-layers")->change(source, read_scenario(source), level);
+    if (!change) return std::string();
+    const Scenario split = read_scenario(changed(source, *change));
+    return fmt::format("{} of {}", split.train->parallel->tp, split.rank->world);
+  };
+  CHECK(after_split("1", "plan: {'0': colwise}", 1) == "2 of 2");
+  CHECK(after_split("4", "plan: {'0': colwise}", 2) == "4 of 16");
+  CHECK(after_split("4", "tp: 2, plan: {'0': colwise}", 3) == "8 of 16");
+  CHECK(after_split("4", "tp: 2, plan: {'0': colwise}", 1).empty());
+  CHECK(after_split("4", "fsdp: 4", 1).empty());
+}
+
 TEST_CASE("An optimizer is found by any name, and its call may have any form") {
   CHECK(after("fused-optimizer", "from torch import optim as o\nopt = o.AdamW(p,\n   lr=1)\n") ==
         "from torch import optim as o\nopt = o.AdamW(p,\n   lr=1, fused=True)\n");

@@ -1,10 +1,12 @@
 import collections
 
+import _tidemark
 import torch
 from torch.autograd.graph import GradientEdge, _get_grad_fn_or_grad_acc
 
 # A stage's backward pass, whole or in two halves: gradients of what came in first, those of parameters later. Source:
-# torch.distributed.pipelining._backward. Sets of nodes are walked in the order in which they were found.
+# torch.distributed.pipelining._backward. Of a group, parameters and nodes are sets in PyTorch, which are walked in the
+# order of their addresses: chance. Here it is the order in which they were found, or, as its other end, the reverse.
 
 
 def _tensors_and_gradients(output, grad, tensors, gradients):
@@ -89,6 +91,10 @@ def get_param_groups(inputs, params, reverse_edges):
         if id(param_group) not in seen:
             seen.add(id(param_group))
             unique.append(param_group)
+    if _tidemark.takes_late_ends():
+        for param_group in unique:
+            for kind in ("params", "intermediates"):
+                param_group[kind] = dict(reversed(list(param_group[kind].items())))
     return unique
 
 
