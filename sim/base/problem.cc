@@ -113,6 +113,9 @@ std::string_view nearest_name(std::string_view word,
       (word.size() <= 3 ? 1 : std::max<std::size_t>(2, word.size() / 3)) + 1;
   const std::string wanted = lower(word);
   for (const std::string_view candidate : candidates) {
+    // Two words are at least as far apart as their lengths are.
+    const auto [shorter, longer] = std::minmax(wanted.size(), candidate.size());
+    if (longer - shorter >= best_distance) continue;
     const std::size_t distance = edit_distance(wanted, lower(candidate));
     if (distance < best_distance) {
       best = candidate;
