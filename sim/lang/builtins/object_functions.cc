@@ -1,4 +1,6 @@
-#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "sim/lang/builtins/library.h"
 
@@ -8,13 +10,27 @@ namespace tidemark::lang {
 
 namespace {
 
-/// Whether a dataclass's field is what most are: kept in the object and given to its __init__.
-bool is_plain(Interp& in, const Value& field) {
-  const Value kind = in.get_attr(field, in.intern("_kind"));
-  const Value is_given = in.get_attr(field, in.intern("init"));
-  const Value name = in.get_attr(field, in.intern("name"));
-  return kind.as<Str>() != nullptr && kind.as<Str>()->text() == "field" && is_given.is_bool() &&
-         is_given.as_bool() && name.as<Str>() != nullptr;
+/// The names of a dataclass's fields. nullopt: one of them is not what most are, kept in the object
+/// and given to its __init__.
+std::optional<std::vector<Value>> names_of_plain(Interp& in, const Value& fields) {
+  const Name kind = in.intern("_kind");
+  const Name init = in.intern("init");
+  const Name name = in.intern("name");
+  std::vector<Value> names;
+  for (const Value& each : in.unpack(in.call_method(fields, in.intern("values")))) {
+    const auto* field = each.as<Instance>();
+    if (field == nullptr) return std::nullopt;
+    const Value* its_kind = field->attrs().find(kind);
+    const Value* is_given = field->attrs().find(init);
+    const Value* its_name = field->attrs().find(name);
+    if (its_kind == nullptr || is_given == nullptr || its_name == nullptr) return std::nullopt;
+    const Str* text = its_kind->as<Str>();
+    if (text == nullptr || text->text() != "field" || !is_given->is_bool() ||
+        !is_given->as_bool() || its_name->as<Str>() == nullptr)
+      return std::nullopt;
+    names.push_back(*its_name);
+  }
+  return names;
 }
 
 }  // namespace
@@ -46,16 +62,12 @@ void add_object_functions(Interp& in, Module& module) {
   define(in, module, "fill_fields(obj, fields, changes)", [](Interp& interp, Arguments& args) {
     const Ref<Dict> changes = args[2].ref<Dict>();
     if (changes == nullptr) return Value::boolean(false);
-    const std::vector<Value> fields =
-        interp.unpack(interp.call_method(args[1], interp.intern("values")));
-    const auto is_other = [&](const Value& field) { return !is_plain(interp, field); };
-    if (std::any_of(fields.begin(), fields.end(), is_other)) return Value::boolean(false);
-    for (const Value& field : fields) {
-      const Value name = interp.get_attr(field, interp.intern("name"));
-      const Str* text = name.as<Str>();
-      if (text == nullptr) return Value::boolean(false);
-      if (changes->table.find(interp, name) == nullptr)
-        changes->table.set(interp, name, interp.get_attr(args[0], interp.intern(text->text())));
+    const auto names = names_of_plain(interp, args[1]);
+    if (!names) return Value::boolean(false);
+    for (const Value& name : *names) {
+      if (changes->table.find(interp, name) != nullptr) continue;
+      Value kept = interp.get_attr(args[0], interp.intern(name.as<Str>()->text()));
+      changes->table.set(interp, name, std::move(kept));
     }
     return Value::boolean(true);
   });
