@@ -97,7 +97,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t mo
     }
     // A row has nothing less than the two above it have.
     const auto is_far = [&](std::size_t distance) { return distance >= most; };
-    if (std::all_of(row.begin(), row.end(), is_far) && std::all_of(last.begin(), last.end(), is_far))
+    if (std::all_of(row.begin(), row.end(), is_far) &&
+        std::all_of(last.begin(), last.end(), is_far))
       return most;
   }
   return row[b.size()];

@@ -191,9 +191,8 @@ void add_file_functions(Interp& in, Module& module) {
     }
     return kinds;
   });
-  define(in, module, "normal_path(path)", [](Interp& interp, Arguments& args) {
-    return interp.str(normal_path(args.text(0)));
-  });
+  define(in, module, "normal_path(path)",
+         [](Interp& interp, Arguments& args) { return interp.str(normal_path(args.text(0))); });
   // The same of a path within the working folder as it is called there; "." is that folder.
   define(in, module, "clean_path(path, working_folder)", [](Interp& interp, Arguments& args) {
     std::string path = normal_path(args.text(0));
