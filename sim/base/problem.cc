@@ -76,8 +76,11 @@ std::string render_problems(const std::vector<Problem>& problems) {
 
 namespace {
 
-/// Letters to put in, take out, replace, or exchange with their neighbour.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
+/// Letters to put in, take out, replace, or exchange with their neighbour; `most` where they are as
+/// many or more.
+std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t most) {
+  // Two words are at least as far apart as their lengths are.
+  if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) >= most) return most;
   std::vector<std::size_t> before(b.size() + 1);  // the row before the last
   std::vector<std::size_t> last(b.size() + 1);
   std::vector<std::size_t> row(b.size() + 1);
@@ -92,6 +95,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
         row[j] = std::min(row[j], before[j - 2] + 1);
     }
+    // A row has nothing less than the two above it have.
+    const auto is_far = [&](std::size_t distance) { return distance >= most; };
+    if (std::all_of(row.begin(), row.end(), is_far) &&
+        std::all_of(last.begin(), last.end(), is_far))
+      return most;
   }
   return row[b.size()];
 }
@@ -113,7 +121,7 @@ std::string_view nearest_name(std::string_view word,
       (word.size() <= 3 ? 1 : std::max<std::size_t>(2, word.size() / 3)) + 1;
   const std::string wanted = lower(word);
   for (const std::string_view candidate : candidates) {
-    const std::size_t distance = edit_distance(wanted, lower(candidate));
+    const std::size_t distance = edit_distance(wanted, lower(candidate), best_distance);
     if (distance < best_distance) {
       best = candidate;
       best_distance = distance;

@@ -143,6 +143,7 @@ std::string HostFiles::host_path(const std::string& path) const {
 }
 
 const std::vector<std::string>& HostFiles::list(const std::string& given) {
+  if (const auto known = lists_.find(given); known != lists_.end()) return known->second;
   const std::string folder = host_path(given);
   const auto [found, is_new] = lists_.try_emplace(folder);
   std::vector<std::string>& names = found->second;

@@ -23,6 +23,10 @@ void add_introspection(Interp& interp, Module& module);
 void add_code_functions(Interp& interp);  // code_functions.cc: exec, eval, locals, ...
 /// import_functions.cc: functions of _tidemark.
 void add_import_functions(Interp& interp, Module& module);
+/// file_functions.cc: functions of _tidemark.
+void add_file_functions(Interp& interp, Module& module);
+/// object_functions.cc: functions of _tidemark.
+void add_object_functions(Interp& interp, Module& module);
 /// frames.cc: functions of _tidemark, and what frames have.
 void add_frames(Interp& interp, Module& module);
 /// A module's globals, as globals() gives them.

@@ -464,6 +464,8 @@ void fill_host(Interp& in, Module& module) {
   });
   add_attribute_access(in, module);
   add_import_functions(in, module);
+  add_file_functions(in, module);
+  add_object_functions(in, module);
   add_introspection(in, module);
   add_frames(in, module);
   add_weak_references(in, module);

@@ -138,7 +138,9 @@ Value join(Interp& in, Arguments& args) {
   const std::string& separator = args.text(0);
   std::string out;
   std::size_t n = 0;
-  for (const Value& item : in.unpack(args[1])) {
+  const std::vector<Value> items = in.unpack(args[1]);
+  if (items.size() == 1 && items.front().as<Str>() != nullptr) return items.front();
+  for (const Value& item : items) {
     const Str* piece = plain_of(item).as<Str>();
     if (piece == nullptr) {
       in.type_error(

@@ -30,7 +30,20 @@ Value listing_of(Interp& in, ClassObject& type, std::string_view name) {
 }  // namespace
 
 Value attribute_table(Interp& in, Value owner) {
-  const Value make = in.get_attr(in.import("_attribute_tables"), in.intern("of"));
+  const Value tables = in.import("_attribute_tables");
+  const auto* instance = owner.as<Instance>();
+  const Value* slots = instance == nullptr ? nullptr : instance->type().lookup(known(name::kSlots));
+  const bool is_plain = owner.as<Function>() != nullptr ||
+                        (instance != nullptr && (slots == nullptr || slots->is_none()));
+  if (is_plain) {  // most are: of() of _attribute_tables.py, in short
+    const Value type = in.get_attr(tables, in.intern("AttributeTable"));
+    const Ref<Instance> table = make_ref<Instance>(in.heap(), type.ref<ClassObject>());
+    table->set_own(in.intern("_owner"), std::move(owner));
+    table->set_own(in.intern("_of"), in.str(""));
+    table->set_own(in.intern("_access"), in.get_attr(tables, in.intern("_access")));
+    return table;
+  }
+  const Value make = in.get_attr(tables, in.intern("of"));
   Value table = in.call(make, {std::move(owner)});  // NotImplemented: all has slots
   return table.tag() == Tag::kNotImplemented ? Value() : table;
 }

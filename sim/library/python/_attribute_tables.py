@@ -1,4 +1,7 @@
 import _tidemark
+from types import MappingProxyType
+
+_access = _tidemark.attribute_access
 
 
 class _View:
@@ -132,7 +135,8 @@ class AttributeTable(_tidemark.mapping_base):
         return _View(self, "items")
 
     def get(self, key, default=None):
-        return self[key] if key in self else default
+        found = self._find(key)
+        return default if found is NotImplemented else found
 
     def setdefault(self, key, default=None):
         if key not in self:
@@ -201,15 +205,13 @@ def _slots_of(cls):
 
 
 def of(owner):
-    table = AttributeTable(owner, "", _tidemark.attribute_access)
+    table = AttributeTable(owner, "", _access)
     if isinstance(owner, type):
-        from types import MappingProxyType
-
         return MappingProxyType(table)
     if getattr(type(owner), "__slots__", None) is not None:
         names, has_dict = _slots_of(type(owner))
         if not has_dict:
             return NotImplemented
         if names:
-            return _BesideSlots(owner, _tidemark.attribute_access, names)
+            return _BesideSlots(owner, _access, names)
     return table

@@ -11,17 +11,7 @@ def text_of(path):
 
 
 def normal(path):
-    text = text_of(path)
-    if text[:1] == "/" and "//" not in text and "/." not in text and text[-1] != "/":
-        return text
-    parts, out = text.split("/"), []
-    is_absolute = parts[0] == "" and len(parts) > 1
-    for part in parts:
-        if part == ".." and out and out[-1] != "..":
-            out.pop()
-        elif part not in ("", ".") and not (part == ".." and is_absolute):
-            out.append(part)
-    return ("/" if is_absolute else "") + "/".join(out) or "."
+    return _tidemark.normal_path(path if isinstance(path, str) else path.__fspath__())
 
 
 def absolute(path):
@@ -30,11 +20,7 @@ def absolute(path):
 
 def clean(path):
     """the name under which a file is kept: within the working folder as it is called there"""
-    name = normal(path)
-    if name == working_folder:
-        return "."
-    begin = working_folder.rstrip("/") + "/"
-    return name[len(begin):] if len(begin) > 1 and name.startswith(begin) else name
+    return _tidemark.clean_path(path if isinstance(path, str) else path.__fspath__(), working_folder)
 
 
 def _is_on_host(path, ending):
@@ -115,6 +101,10 @@ def _may_be_read(name):
 def content_of(path):
     """what the program itself put there, or a text that it may see"""
     name = clean(path)
+    if name not in files:
+        text = _tidemark.known_text(name)
+        if text is not None:
+            return [text]
     if name not in files and _is_known(name) and name not in files:
         raise FileNotFoundError(2, "No such file or directory", text_of(path))
     if name not in files:
@@ -157,32 +147,36 @@ def make_folder(path):
         folders["/".join(parts[:i + 1])] = True
 
 
-def names_in(path):
+def _kinds_in(path):
+    """what stands in a folder, and whether it is a folder; None: that is to be asked for"""
     declared = _declared_names(clean(path))
     if declared is not None:
-        return declared
+        return {name: None for name in declared}
     start = clean(path)
+    names = _tidemark.folder_kinds(start)
     start = "" if start == "." else start.rstrip("/") + "/"
-    names = {}
     for name in [*files, *folders]:
         if name.startswith(start) and name not in ("", ".", "/") and name[len(start):len(start) + 1] not in ("", "/"):
-            names[name[len(start):].split("/")[0]] = True
-    for name in _tidemark.list_folder(clean(path)):
-        names[name.rstrip("/")] = True
-    return sorted(names)
+            names[name[len(start):].split("/")[0]] = None
+    return names
+
+
+def names_in(path):
+    declared = _declared_names(clean(path))
+    return sorted(_kinds_in(path)) if declared is None else declared
 
 
 class Entry:
     """what os.scandir() gives of each name"""
 
-    def __init__(self, folder, name):
-        self.name, self.path = name, folder.rstrip("/") + "/" + name
+    def __init__(self, folder, name, is_folder=None):
+        self.name, self.path, self._is_folder = name, folder + "/" + name, is_folder
 
     def is_dir(self, *, follow_symlinks=True):
-        return is_folder(self.path)
+        return is_folder(self.path) if self._is_folder is None else self._is_folder
 
     def is_file(self, *, follow_symlinks=True):
-        return is_file(self.path)
+        return is_file(self.path) if self._is_folder is None else not self._is_folder
 
     def is_symlink(self):
         return False
@@ -193,7 +187,8 @@ class Entry:
 
 class Entries:
     def __init__(self, path="."):
-        self._entries = iter([Entry(text_of(path), name) for name in names_in(path)])
+        folder, kinds = text_of(path).rstrip("/"), _kinds_in(path)
+        self._entries = iter([Entry(folder, name, kinds[name]) for name in sorted(kinds)])
 
     def __iter__(self):
         return self._entries

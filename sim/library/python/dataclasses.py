@@ -416,6 +416,8 @@ def make_dataclass(cls_name, fields, *, bases=(), namespace=None, **options):
 def replace(obj, /, **changes):
     if not _is_instance(obj):
         raise TypeError("replace() should be called on dataclass instances")
+    if _tidemark.fill_fields(obj, obj.__dataclass_fields__, changes):
+        return obj.__class__(**changes)
     for f in obj.__dataclass_fields__.values():
         if f._kind == "ClassVar":
             continue

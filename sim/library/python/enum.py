@@ -310,17 +310,12 @@ def _add_member(cls, key, made, is_flag):
         known = cls._value2member_map_.get(value)
     except TypeError:
         known = next((each for each in cls._member_map_.values() if each._value_ == value), None)
-    if known is None:
-        for each in cls._member_map_.values():
-            if each._value_ == value:
-                known = each
-                break
     if known is not None:
         made = known
     elif not is_flag or not isinstance(value, int) or value > 0 and value & (value - 1) == 0:
         cls._member_names_.append(key)
     cls._member_map_[key] = made
-    above = next((base.__dict__[key] for base in cls.__mro__[1:] if key in base.__dict__), None)
+    above = _tidemark.inherited_attribute(cls, key)
     if isinstance(above, builtins.property):
         redirect = property(lambda self: above.__get__(self, cls))
         redirect.member, redirect.name = made, key

@@ -1,3 +1,4 @@
+import _tidemark
 from _cache_info import CacheInfo as _CacheInfo
 from _total_ordering import total_ordering
 from abc import get_cache_token
@@ -106,9 +107,12 @@ def reduce(function, iterable, /, *initial):
 
 def update_wrapper(wrapper, wrapped, assigned=WRAPPER_ASSIGNMENTS, updated=WRAPPER_UPDATES):
     for name in assigned:
-        if hasattr(wrapped, name):
-            setattr(wrapper, name, getattr(wrapped, name))
+        value = getattr(wrapped, name, _MISSING)
+        if value is not _MISSING:
+            setattr(wrapper, name, value)
     for name in updated:
+        if name == "__dict__" and _tidemark.give_attributes(wrapped, wrapper):
+            continue
         getattr(wrapper, name).update(getattr(wrapped, name, {}))
     wrapper.__wrapped__ = wrapped
     return wrapper

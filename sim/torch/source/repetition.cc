@@ -69,12 +69,16 @@ class Watch final : public lang::LoopWatch {
 
   std::int64_t write_state() {
     if (!uses_) uses_ = lang::uses_of_loop_variable(loop_.node, surroundings());
+    if (uses_->obstacle != nullptr) {
+      is_hopeless_ = true;
+      return 0;
+    }
     StateImage image;
     TensorWriter writer(session_, image);
     writer.write_program(loop_.range, *variable_of(variable_));
     writer.write_session();
     writer.finish();
-    if (uses_->obstacle != nullptr || !are_harmless(writer.functions())) {
+    if (!are_harmless(writer.functions())) {
       is_hopeless_ = true;
       return 0;
     }
