@@ -231,7 +231,7 @@ class _LazyConv:
             _materialize(self.weight, (pair[0], pair[1] // self.groups) + tuple(self.kernel_size))
             if self.bias is not None:
                 _materialize(self.bias, (self.out_channels,))
-            _become(self, _LazyConvTransposed if self._turned else _LazyConvForward)
+            _become(self, _LazyConv)
             return self.forward(input, *args)
         return super().forward(input, *args)
 
