@@ -217,7 +217,8 @@ Value Interp::find_attr(const Value& object, Name name) {
   ClassObject& type = class_of(object);
   if (const Value* found = type.lookup(name)) return bind(*found, object, type);
   if (name == known(name::kClass)) return Ref<ClassObject>(&type);
-  if (name == known(name::kDoc)) return Value::none();  // the texts of C's types are not here
+  // The texts of C's types are not here; a property's is that of its getter.
+  if (name == known(name::kDoc) && object.as<Property>() == nullptr) return Value::none();
   return {};
 }
 
@@ -260,10 +261,9 @@ void Interp::no_attribute(const Value& object, Name name) {
   const std::string more = options_.missing_hint ? options_.missing_hint(object) : std::string();
   if (!more.empty()) hint += (hint.empty() ? "" : "; ") + more;
   const auto* module = object.as<Module>();
-  if (module != nullptr && module->origin == Module::Origin::kOwn) {
-    hint += fmt::format("{}the module is Tidemark's own, and has not every name of the true '{}'",
-                        hint.empty() ? "" : "; ", module->name);
-  }
+  if (hint.empty() && module != nullptr && module->origin == Module::Origin::kOwn)
+    hint = fmt::format("the module is Tidemark's own, and has not every name of the true '{}'",
+                       module->name);
   raise(*classes_->attribute_error, std::move(message), std::move(hint));
 }
 

@@ -76,18 +76,24 @@ def _copied(obj, memo):
         memo[id(obj)] = made, obj
         _restore(made, _copied(obj.__getstate__(), memo))
     elif _own(kind, "__reduce__") and not _own(kind, "__reduce_ex__"):
-        made = _reduced(obj.__reduce__(), memo)
+        made = _reduced(obj, memo)
     else:
         made = _copy.deepcopy(obj)
     memo[id(obj)] = made, obj
     return made
 
 
-def _reduced(said, memo):
-    make, args, *rest = said
+def _reduced(obj, memo):
+    """a maker and its arguments; state, items and pairs follow where they are"""
+    make, args, state, items, pairs = (*obj.__reduce__(), None, None, None)[:5]
     made = make(*_copied(tuple(args), memo))
-    if rest and rest[0] is not None:
-        _restore(made, _copied(rest[0], memo))
+    memo[id(obj)] = made, obj
+    for each in items or ():
+        made.append(_copied(each, memo))
+    for key, value in pairs or ():
+        made[_copied(key, memo)] = _copied(value, memo)
+    if state is not None:
+        _restore(made, _copied(state, memo))
     return made
 
 

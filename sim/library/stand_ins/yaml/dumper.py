@@ -1,0 +1,3 @@
+from yaml import Dumper, SafeDumper
+
+BaseDumper = SafeDumper

@@ -1,0 +1,1 @@
+from yaml import BaseLoader, FullLoader, Loader, SafeLoader, UnsafeLoader
