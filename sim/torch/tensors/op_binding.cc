@@ -394,7 +394,7 @@ Value BoundOp::call(CallArgs& args, const Value& callable) {
       args.keyword_count == 1 && args.values[2].as<TensorObject>() != nullptr) {
     // Compiled code multiplies by an alpha that is a tensor. Source: torch._dynamo's
     // TensorVariable.method_add_; docs/rules/compile.md.
-    Interp& interp = session_.interp;
+    lang::Interp& interp = session_.interp;
     const Value product = interp.call(interp.get_attr(interp.import("torch"), interp.intern("mul")),
                                       {args.values[1], args.values[2]});
     return interp.call(callable, {args.values[0], product});
