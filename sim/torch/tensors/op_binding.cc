@@ -393,7 +393,7 @@ Value BoundOp::call(CallArgs& args, const Value& callable) {
   if (session_.c.tracer != nullptr && name_ == "add_" && args.positional == 2 &&
       args.keyword_count == 1 && args.values[2].as<TensorObject>() != nullptr) {
     // Compiled code multiplies by an alpha that is a tensor. Source: torch._dynamo's
-    // TensorVariable.method_add_; docs/rules/compile.md.
+    // TensorVariable.method_add_; docs/rules/compile.md#14.
     lang::Interp& interp = session_.interp;
     const Value product = interp.call(interp.get_attr(interp.import("torch"), interp.intern("mul")),
                                       {args.values[1], args.values[2]});

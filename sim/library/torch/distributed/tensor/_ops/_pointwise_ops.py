@@ -254,9 +254,6 @@ def _two(op, args, kwargs, name):
     return formula(name, (x, y), forward, gradients, kept)
 
 
-# Operators of several tensors whose gradients are more than one operator: what is kept, by place, -1 the result; whose
-# gradient is made first (their names' order: end, self, weight); the gradient of each operand, of what is kept and the
-# number that is given. Source: tools/autograd/derivatives.yaml
 def _of_exp_of_difference(grad, x, y):
     difference = y - x
     power = difference.exp()
@@ -272,6 +269,9 @@ def _factor(grad, factor):
     return grad * _conjugate(factor)
 
 
+# Operators of several tensors whose gradients are more than one operator: what is kept, by place, -1 the result; whose
+# gradient is made first (their names' order: end, self, weight); the gradient of each operand, of what is kept and the
+# number that is given. Source: tools/autograd/derivatives.yaml
 _SEVERAL = {
     "addcmul": ((1, 2), (0, 1, 2), (
         lambda grad, kept, value: grad,
