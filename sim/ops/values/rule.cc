@@ -62,9 +62,9 @@ class Rules {
  public:
   Rules() {
     std::size_t count = 0;
-    for (const auto family :
-         {recorded_values(), elementwise_values(), reduction_values(), pooling_values(),
-          arranging_values(), selecting_values(), factory_values()}) {
+    for (const auto family : {recorded_values(), elementwise_values(), reduction_values(),
+                              pooling_values(), arranging_values(), selecting_values(),
+                              writing_values(), statistics_values(), factory_values()}) {
       count += family.size();
       TIDEMARK_CHECK(count * 2 <= slots_.size(), "the rules of values have outgrown their table");
       for (const ValueRule& rule : family) {

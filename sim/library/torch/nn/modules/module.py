@@ -481,6 +481,26 @@ class Module(_C.ModuleBase):
     def _backward_hooks(self):
         return self._hooks("backward")
 
+    @property
+    def _backward_pre_hooks(self):
+        return self._hooks("backward_pre")
+
+    @property
+    def _state_dict_hooks(self):
+        return self._hooks("save")
+
+    @property
+    def _load_state_dict_pre_hooks(self):
+        return self._hooks("load")
+
+    @property
+    def _load_state_dict_post_hooks(self):
+        return self._hooks("loaded")
+
+    @property
+    def _is_full_backward_hook(self):
+        return True if self._hooks("backward") else None
+
     def _add_hook(self, kind, hook, prepend=False, with_kwargs=False):
         hooks = self._hooks(kind)
         key = max(hooks, default=-1) + 1
