@@ -285,6 +285,7 @@ void ValueWork::note(const OpResult& result, const Arguments& arguments, Generat
   for (std::size_t which = 0; which < outputs; ++which) {
     const Tensor& tensor = result.tensors[which];
     if (!tensor.defined() || !tensor->storage) continue;
+    if (rule_->on_host && tensor.is_cuda()) continue;
     if (is_healthy) {
       note_fill(tensor, rule_->healthy ? 1 : 0, nullptr);
       if (tensor->storage->known()) tensor->storage->known()->is_assumed = true;

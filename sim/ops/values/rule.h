@@ -84,6 +84,8 @@ struct ValueRule {
   bool healthy = false;     ///< what a check without a fault says
   OfOne of_one = nullptr;   ///< in the place of `make`
   OfTwo of_two = nullptr;   ///< likewise
+  /// Known of host tensors alone: in which order a device adds, and so rounds, is not known.
+  bool on_host = false;
 };
 
 /// The rule of an operator, `add_` as `add`; null: none.

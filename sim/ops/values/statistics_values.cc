@@ -230,8 +230,9 @@ bool chosen_of_lines(const ValueCall& call, std::size_t dim_at, bool of_all, Num
   return true;
 }
 bool median(const ValueCall& call, Numbers& out) {
-  return chosen_of_lines(call, 1, call.is_none(1), out,
-                         [](const auto& order, const auto&) { return order[(order.size() - 1) / 2]; });
+  return chosen_of_lines(call, 1, call.is_none(1), out, [](const auto& order, const auto&) {
+    return order[(order.size() - 1) / 2];
+  });
 }
 bool kth(const ValueCall& call, Numbers& out) {
   const auto k = static_cast<std::size_t>(call.integer(1));
@@ -307,6 +308,10 @@ constexpr ValueRule of(std::string_view name, MakeNumbers make, std::size_t outp
   return {name, ValueRule::Kind::kPlain, make, nullptr, outputs};
 }
 
+constexpr ValueRule added(std::string_view name, MakeNumbers make, std::size_t outputs = 1) {
+  return {name, ValueRule::Kind::kPlain, make, nullptr, outputs, false, nullptr, nullptr, true};
+}
+
 }  // namespace
 
 std::span<const ValueRule> statistics_values() {
@@ -316,16 +321,16 @@ std::span<const ValueRule> statistics_values() {
       of("bmm", product_of_matrices),
       of("mv", product_of_matrices),
       of("dot", product_of_matrices),
-      of("var", deviation<false, false>),
-      of("std", deviation<true, false>),
-      of("var_mean", deviation<false, true>, 2),
-      of("std_mean", deviation<true, true>, 2),
-      of("norm", norm),
-      of("linalg_vector_norm", norm),
-      of("nansum", without_nans),
-      of("logsumexp", log_of_sum),
-      of("softmax", softmax<false>),
-      of("log_softmax", softmax<true>),
+      added("var", deviation<false, false>),
+      added("std", deviation<true, false>),
+      added("var_mean", deviation<false, true>, 2),
+      added("std_mean", deviation<true, true>, 2),
+      added("norm", norm),
+      added("linalg_vector_norm", norm),
+      added("nansum", without_nans),
+      added("logsumexp", log_of_sum),
+      added("softmax", softmax<false>),
+      added("log_softmax", softmax<true>),
       of("median", median, 2),
       of("kthvalue", kth, 2),
       of("mode", mode, 2),

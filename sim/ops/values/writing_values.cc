@@ -158,8 +158,7 @@ bool rows_added(const ValueCall& call, Numbers& out) {
 /// self, the indices of its dimensions, the values, whether they are added.
 bool put_at(const ValueCall& call, Numbers& out) {
   const std::size_t last = call.given.size() - 1;
-  const std::span<const ValueCall::Given> indices =
-      std::span(call.given).subspan(1, last - 2);
+  const std::span<const ValueCall::Given> indices = std::span(call.given).subspan(1, last - 2);
   if (!call.is_tensor(last - 1) || !begin_with(call.own(0), out)) return false;
   const View whole{nullptr, call.sizes, contiguous_strides(call.sizes), 0};
   const std::optional<IndexedPlaces> at = indexed_places(whole, indices);
