@@ -148,6 +148,7 @@ ValueWork::ValueWork(const ValueRule* rule, bool writes, const Arguments& argume
   };
   const bool may_settle = rule->kind == Kind::kSettling;
   const auto is_blank = [&](const Tensor& tensor) {
+    if (rule->kind == Kind::kWhole && tensor.defined() && is_floating(tensor.dtype())) return true;
     if (!tensor.defined() || (tensor->storage && tensor->storage->known())) return false;
     return !may_settle || is_floating(tensor.dtype()) || is_complex(tensor.dtype());
   };

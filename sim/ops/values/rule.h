@@ -69,6 +69,7 @@ struct DrawPlan {
 struct ValueRule {
   enum class Kind : std::uint8_t {
     kPlain,      ///< all tensors among the arguments must be known
+    kWhole,      ///< and be of integers or truths
     kFresh,      ///< looks at no tensor's numbers
     kOverwrite,  ///< does not look at the first, which it writes over
     kHealthy,    ///< of unknown numbers it is taken to find no fault

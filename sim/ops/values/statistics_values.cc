@@ -12,25 +12,7 @@ namespace tidemark::ops {
 
 namespace {
 
-/// Up to which sum of absolute values whole numbers are added without rounding, in any order.
-double largest_exact_sum(ScalarType dtype) {
-  switch (dtype) {
-    case ScalarType::kFloat32:
-      return 16'777'216;
-    case ScalarType::kFloat64:
-    case ScalarType::kInt64:
-      return 9'007'199'254'740'992;
-    default:
-      return is_floating(dtype) ? 256 : 2'147'483'647;
-  }
-}
-
-bool are_whole(const Numbers& numbers) {
-  return numbers.is_whole() || std::all_of(numbers.real.begin(), numbers.real.end(),
-                                           [](double x) { return x == std::trunc(x); });
-}
-
-/// Of whole numbers alone: which rounding a kernel's order of sums gives others is not known.
+/// In whatever order a kernel adds, integers come to the same.
 bool product_of_matrices(const ValueCall& call, Numbers& out) {
   View x = call.view(0);
   View y = call.view(1);
@@ -68,22 +50,17 @@ bool product_of_matrices(const ValueCall& call, Numbers& out) {
   if (count * rows * columns * inner > kMostSteps) return false;
   const auto p = spread(x, rows, inner);
   const auto q = spread(y, inner, columns);
-  if (!p || !q || !are_whole(*p) || !are_whole(*q)) return false;
+  if (!p || !q || !out.is_whole()) return false;
   if (out.size() != static_cast<std::size_t>(count * rows * columns)) return false;
-  const double most = largest_exact_sum(out.dtype);
   for (std::int64_t i = 0; i < count * rows * columns; ++i) {
     const std::int64_t row = i / columns;
     const std::int64_t first = i / (rows * columns) * inner * columns + i % columns;
-    double sum = 0;
-    double weight = 0;
+    std::uint64_t sum = 0;
     for (std::int64_t k = 0; k < inner; ++k) {
-      const double term = p->at(static_cast<std::size_t>(row * inner + k)) *
-                          q->at(static_cast<std::size_t>(first + k * columns));
-      sum += term;
-      weight += std::abs(term);
+      sum += static_cast<std::uint64_t>(p->whole[static_cast<std::size_t>(row * inner + k)]) *
+             static_cast<std::uint64_t>(q->whole[static_cast<std::size_t>(first + k * columns)]);
     }
-    if (!(weight <= most)) return false;
-    out.set(static_cast<std::size_t>(i), sum);
+    out.set_whole(static_cast<std::size_t>(i), static_cast<std::int64_t>(sum));
   }
   return true;
 }
@@ -308,6 +285,9 @@ constexpr ValueRule of(std::string_view name, MakeNumbers make, std::size_t outp
   return {name, ValueRule::Kind::kPlain, make, nullptr, outputs};
 }
 
+constexpr ValueRule product(std::string_view name) {
+  return {name, ValueRule::Kind::kWhole, product_of_matrices};
+}
 constexpr ValueRule added(std::string_view name, MakeNumbers make, std::size_t outputs = 1) {
   return {name, ValueRule::Kind::kPlain, make, nullptr, outputs, false, nullptr, nullptr, true};
 }
@@ -316,11 +296,11 @@ constexpr ValueRule added(std::string_view name, MakeNumbers make, std::size_t o
 
 std::span<const ValueRule> statistics_values() {
   static constexpr ValueRule kRules[] = {
-      of("matmul", product_of_matrices),
-      of("mm", product_of_matrices),
-      of("bmm", product_of_matrices),
-      of("mv", product_of_matrices),
-      of("dot", product_of_matrices),
+      product("matmul"),
+      product("mm"),
+      product("bmm"),
+      product("mv"),
+      product("dot"),
       added("var", deviation<false, false>),
       added("std", deviation<true, false>),
       added("var_mean", deviation<false, true>, 2),

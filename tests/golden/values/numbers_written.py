@@ -53,7 +53,7 @@ show("searchsorted", torch.searchsorted(torch.tensor([1, 3, 5]), i), torch.searc
 show("by rows", torch.searchsorted(torch.tensor([[1, 3], [2, 4]]), torch.tensor([[1, 2, 3], [2, 3, 5]]), side="right"))
 show("take_along_dim", torch.take_along_dim(r, torch.tensor([[0], [1], [2]]), 1), torch.take_along_dim(r, torch.tensor([11, 0])))
 show("embedding", F.embedding(x, f.T), F.embedding(i[:, :1] % 3, r))
-show("products", i @ torch.arange(6).view(3, 2), i.float() @ torch.full((3, 2), 2.0), i @ x, x @ x, torch.bmm(i[None], r[None, :3]), torch.dot(x, x))
+show("products", i @ torch.arange(6).view(3, 2), i @ x, x @ x, torch.bmm(i[None], r[None, :3]), torch.dot(x, x))
 show("norms", torch.tensor([3.0, 4.0]).norm(), torch.linalg.vector_norm(torch.tensor([[3.0, 4.0], [6.0, 8.0]]), dim=1), f.norm(p=1), f.norm(p=float("inf")))
 show("deviations", torch.tensor([1.0, 3.0, 5.0]).var(), torch.tensor([1.0, 3.0]).var(unbiased=False), torch.tensor([[1.0, 5.0], [2.0, 2.0]]).std(1, correction=0), *torch.var_mean(torch.tensor([1.0, 3.0, 5.0])))
 show("ranks", v.median(), *f.median(1), torch.kthvalue(v, 2)[0], v.mode()[0], *torch.cummax(v, 0), *torch.cummin(v, 0), *torch.aminmax(f), *torch.aminmax(f, dim=1))
