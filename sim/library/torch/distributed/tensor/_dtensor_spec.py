@@ -31,7 +31,8 @@ class DTensorSpec:
             self.mesh, self.placements, self.shape, self.stride, self.dtype = mesh, placements, shape, stride, dtype
             self.known = {}
             # A mask goes with its tensor.
-            if not any([isinstance(p, _MaskPartial) for p in placements]):
+            self.is_shared = not any([isinstance(p, _MaskPartial) for p in placements])
+            if self.is_shared:
                 _all[key] = self
         return self
 
@@ -64,6 +65,10 @@ class DTensorSpec:
             if placement.is_shard():
                 counts[placement.dim] *= self.mesh.size(dim)
         return counts
+
+    def is_even(self):
+        """all ranks have parts of one size"""
+        return all([size % count == 0 for size, count in zip(self.shape, self.num_shards_map)])
 
     def is_replicated(self):
         return all([p.is_replicate() for p in self.placements])
