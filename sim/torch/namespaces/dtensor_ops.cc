@@ -323,6 +323,10 @@ void add_dtensor_ops(Session& session, lang::Module& module) {
                                                    a.boolean(4));
         return Value::none();
       });
+  add("keep_elementwise(op, args, result)", [s, tuple](Interp&, Arguments& a) {
+    s->op_table().dtensor_plans().keep_elementwise(a[0], tuple(a, 1), a[2]);
+    return Value::none();
+  });
   // What `op` gives for the arguments; None: it has not been worked out.
   add("known_op(op, args)", [s, tuple](Interp&, Arguments& a) {
     Value known = s->op_table().dtensor_plans().run(a[0], tuple(a, 1));

@@ -1,6 +1,7 @@
 #include "sim/torch/tensors/dtensor_plans.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "sim/ops/op.h"
@@ -16,7 +17,7 @@ using ops::Tensor;
 namespace {
 
 /// Kinds of arguments in a key.
-enum Kind : std::int64_t { kNone, kInteger, kSequence, kSpread };
+enum Argument : std::int64_t { kNone, kInteger, kReal, kBoolean, kSequence, kSpread };
 
 /// Undefined: the value is no tensor.
 Tensor tensor_of(const Value& value) {
@@ -71,6 +72,16 @@ bool DTensorPlans::write(const Value& value) {
     asked_.push_back(value.as_int());
     return true;
   }
+  if (value.is_float()) {
+    asked_.push_back(kReal);
+    asked_.push_back(std::bit_cast<std::int64_t>(value.as_float()));
+    return true;
+  }
+  if (value.is_bool()) {
+    asked_.push_back(kBoolean);
+    asked_.push_back(value.as_bool() ? 1 : 0);
+    return true;
+  }
   if (const auto* object = value.as<TensorObject>()) {
     const Tensor& tensor = object->tensor;
     if (!tensor->spread) return false;
@@ -78,6 +89,10 @@ bool DTensorPlans::write(const Value& value) {
     asked_.push_back(static_cast<std::int64_t>(tensor.dtype()));
     asked_.push_back(reinterpret_cast<std::intptr_t>(
         static_cast<const SpreadBySpec&>(*tensor->spread).spec.object()));
+    // How the part lies in memory, the result's does.
+    const bool is_dense = tensor.is_contiguous();
+    asked_.push_back(is_dense ? 1 : 0);
+    if (!is_dense) asked_.insert(asked_.end(), tensor.strides().begin(), tensor.strides().end());
     return true;
   }
   const auto* list = value.as<lang::List>();
@@ -104,7 +119,7 @@ Ref<DTensorPlans::Plan> DTensorPlans::new_plan(const Value& op, std::span<const 
   const auto* made = result.as<TensorObject>();
   const auto* first = arguments.empty() ? nullptr : arguments.front().as<TensorObject>();
   if (made == nullptr || !made->tensor->spread || first == nullptr || !op.is_object() ||
-      !write_key(op, arguments))
+      plans_.size() >= kMost || !write_key(op, arguments))
     return {};
   Ref<Plan> plan = make_ref<Plan>();
   plan->named.push_back(op);
@@ -145,9 +160,17 @@ void DTensorPlans::keep_product(const Value& op, std::span<const Value> argument
   if (!plan) return;
   plan->label = "mm";
   plan->node = "MmBackward0";
-  plan->is_product = true;
+  plan->kind = Kind::kProduct;
   plan->is_column[0] = is_left_by_column;
   plan->is_column[1] = is_right_by_column;
+}
+
+void DTensorPlans::keep_elementwise(const Value& op, std::span<const Value> arguments,
+                                    const Value& result) {
+  const Ref<Plan> plan = new_plan(op, arguments, result);
+  if (!plan) return;
+  plan->kind = Kind::kElementwise;
+  plan->is_first = result.same_as(arguments.front());
 }
 
 Value DTensorPlans::run(const Value& op, std::span<const Value> arguments) {
@@ -158,28 +181,32 @@ Value DTensorPlans::run(const Value& op, std::span<const Value> arguments) {
   const auto found = plans_.find(std::span<const std::int64_t>(asked_));
   if (found == plans_.end()) return {};
   const Ref<Plan> plan = found->second;
-  if (plan->is_product && session_.c.thread().autocast.enabled) return {};
+  if (plan->kind != Kind::kView && session_.c.thread().autocast.enabled) return {};
   const bool is_wanted = std::ranges::any_of(arguments, [](const Value& value) {
     const auto* object = value.as<TensorObject>();
     return object != nullptr && object->tensor.requires_grad();
   });
-  return is_wanted && session_.c.grad_enabled() ? with_gradient(plan, op, arguments)
-                                                : on_parts(*plan, op, arguments);
+  if (!is_wanted || !session_.c.grad_enabled()) return on_parts(*plan, op, arguments);
+  return plan->kind == Kind::kElementwise ? Value() : with_gradient(plan, op, arguments);
 }
 
 Value DTensorPlans::on_parts(const Plan& plan, const Value& op, std::span<const Value> arguments) {
   Interp& interp = session_.interp;
   Value out;
-  if (plan.is_product) {
+  if (plan.kind == Kind::kProduct) {
     if (mm_.empty()) mm_ = session_.op_table().find("torch", "mm");
     out = interp.call(mm_, {part_of(session_, arguments[0]), part_of(session_, arguments[1])});
   } else if (plan.is_reshaped) {
     if (reshape_.empty()) reshape_ = session_.op_table().find("method", "reshape");
     out = interp.call(reshape_, {part_of(session_, arguments[0]), plan.local_shape});
   } else {
-    std::vector<Value> given(arguments.begin(), arguments.end());
-    given.front() = part_of(session_, arguments[0]);
+    std::vector<Value> given;
+    given.reserve(arguments.size());
+    for (const Value& argument : arguments)
+      given.push_back(argument.as<TensorObject>() == nullptr ? argument
+                                                             : part_of(session_, argument));
     out = interp.call(op, std::move(given));
+    if (plan.is_first) return arguments.front();
   }
   auto* object = out.as<TensorObject>();
   object->tensor->spread = plan.made;
@@ -192,9 +219,9 @@ Value DTensorPlans::with_gradient(const Ref<Plan>& plan, const Value& op,
                                   std::span<const Value> arguments) {
   ops::Context& c = session_.c;
   ops::TensorList inputs{tensor_of(arguments[0])};
-  if (plan->is_product) inputs.push_back(tensor_of(arguments[1]));
+  if (plan->kind == Kind::kProduct) inputs.push_back(tensor_of(arguments[1]));
   ops::Op record(c, plan->label, plan->label, inputs);
-  if (record.records() && plan->is_product) {
+  if (record.records() && plan->kind == Kind::kProduct) {
     // Each factor is kept for the other's gradient.
     std::vector<ops::SavedTensor>& saved = record.node()->saved;
     for (const bool is_left : {true, false}) {
@@ -244,7 +271,7 @@ Value DTensorPlans::product_gradient(const Plan& plan, bool is_right, const Valu
 void DTensorPlans::run_back(const Plan& plan, ops::Backward& b) {
   Interp& interp = session_.interp;
   Value kept[2];
-  if (plan.is_product) {
+  if (plan.kind == Kind::kProduct) {
     ops::TensorList saved = std::exchange(b.saved, {});
     for (std::size_t i = 0; i < 2 && i < saved.size(); ++i)
       kept[i] = session_.wrap(std::move(saved[i]));
@@ -254,7 +281,7 @@ void DTensorPlans::run_back(const Plan& plan, ops::Backward& b) {
   Value grad = session_.wrap(incoming.front());
   if (incoming.front().defined() && !incoming.front()->spread)
     grad = interp.call(arrived_, {grad, static_cast<const SpreadBySpec&>(*plan.made).spec});
-  if (!plan.is_product) {
+  if (plan.kind != Kind::kProduct) {
     b.grads[0] =
         fitting(interp.call_method(grad, plan.back.method, plan.back.arguments), plan.sizes);
     return;

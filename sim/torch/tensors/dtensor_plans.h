@@ -11,8 +11,8 @@
 
 namespace tidemark::torch {
 
-/// What operators on DTensors do that have been worked out once: views, and products of two
-/// matrices, whose operands lie as they are wanted. The library's rules work them out
+/// What operators on DTensors do that have been worked out once: views, products of two matrices,
+/// and without gradients what goes element by element, of operands that lie as they are wanted. The library's rules work them out
 /// (torch.distributed.tensor) and say so; what is asked again, of operands that lie as those did,
 /// is done here. Source: PyTorch keeps what it found in the same way,
 /// torch.distributed.tensor._sharding_prop.
@@ -37,6 +37,9 @@ class DTensorPlans {
   /// The same of a product of two matrices, and which of them lie column by column.
   void keep_product(const lang::Value& op, std::span<const lang::Value> arguments,
                     const lang::Value& result, bool is_left_by_column, bool is_right_by_column);
+  /// The same of an operator without gradients that runs on parts as they lie.
+  void keep_elementwise(const lang::Value& op, std::span<const lang::Value> arguments,
+                        const lang::Value& result);
   /// arrived(gradient, spec): a gradient that does not say how it lies; sum_to(gradient, shape).
   void set_helpers(lang::Value arrived, lang::Value sum_to) {
     arrived_ = std::move(arrived);
@@ -54,12 +57,14 @@ class DTensorPlans {
     using is_transparent = void;
     bool operator()(std::span<const std::int64_t> a, std::span<const std::int64_t> b) const;
   };
+  enum class Kind : std::uint8_t { kView, kProduct, kElementwise };
   struct Plan : RefCounted<Plan> {
     std::vector<lang::Value> named;  // whose addresses are in the key
     Ref<ops::Spread> made;           // how the result lies
     std::string_view label;
     std::string_view node;
-    bool is_product = false;
+    Kind kind = Kind::kView;
+    bool is_first = false;  // it gives its first argument, which it wrote into
     bool is_reshaped = false;
     bool is_column[2] = {false, false};  // of a product's operands
     lang::Value local_shape;             // of a view that is reshaped
@@ -81,6 +86,8 @@ class DTensorPlans {
   lang::Value product_gradient(const Plan& plan, bool is_right, const lang::Value& grad,
                                const lang::Value& other);
 
+  /// A program's own numbers are part of what is asked: no more are kept.
+  static constexpr std::size_t kMost = 1U << 16U;
   Session& session_;
   std::unordered_map<Key, Ref<Plan>, Hash, Equal> plans_;
   Key asked_;

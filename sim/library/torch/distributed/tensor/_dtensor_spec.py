@@ -30,6 +30,7 @@ class DTensorSpec:
             self = object.__new__(cls)
             self.mesh, self.placements, self.shape, self.stride, self.dtype = mesh, placements, shape, stride, dtype
             self.known = {}
+            self.has_terms = any([p.is_partial() for p in placements])
             # A mask goes with its tensor.
             self.is_shared = not any([isinstance(p, _MaskPartial) for p in placements])
             if self.is_shared:
@@ -47,6 +48,8 @@ class DTensorSpec:
 
     def of_gradient(self):
         """how a gradient lies that does not say so itself"""
+        if not self.has_terms:
+            return self
         return self.with_placements([Replicate() if p.is_partial() else p for p in self.placements])
 
     @property
@@ -68,7 +71,9 @@ class DTensorSpec:
 
     def is_even(self):
         """all ranks have parts of one size"""
-        return all([size % count == 0 for size, count in zip(self.shape, self.num_shards_map)])
+        if "is_even" not in self.known:
+            self.known["is_even"] = all([size % count == 0 for size, count in zip(self.shape, self.num_shards_map)])
+        return self.known["is_even"]
 
     def is_replicated(self):
         return all([p.is_replicate() for p in self.placements])
