@@ -132,8 +132,8 @@ class Questions {
 
  private:
   struct Set {
-    int rank = 0;             // that is played
-    std::vector<int> ranks;   // ascending, `rank` among them
+    int rank = 0;            // that is played
+    std::vector<int> ranks;  // ascending, `rank` among them
     bool is_begun = false;
     RankPlay play = {};
     std::exception_ptr error = {};
@@ -176,9 +176,8 @@ class Questions {
 
   void answer(Set& set) {
     try {
-      set.play = play_({set.rank, set.ranks, [&](const std::vector<int>& parted) {
-                          part(set, parted);
-                        }});
+      set.play =
+          play_({set.rank, set.ranks, [&](const std::vector<int>& parted) { part(set, parted); }});
     } catch (...) {
       set.error = std::current_exception();
       return;
@@ -197,7 +196,8 @@ class Questions {
     std::erase(parted, set.rank);
     if (parted.empty()) return;
     std::erase_if(set.ranks, [&](int rank) { return std::ranges::binary_search(parted, rank); });
-    const int first = *std::ranges::min_element(parted, {}, [&](int rank) { return place_of(rank); });
+    const int first =
+        *std::ranges::min_element(parted, {}, [&](int rank) { return place_of(rank); });
     set.parted.push_back(sets_.size());
     sets_.push_back({first, std::move(parted)});
     if (threads_.size() + 1 < at_once_ && threads_.size() < running_) start_thread();
@@ -238,8 +238,8 @@ RankPlay told_of(int rank, const RunResult& run) {
   return one;
 }
 
-std::vector<RankResult> classes_of_ranks(
-    const Rank& job, unsigned threads, const std::function<RankPlay(const RankQuestion&)>& play) {
+std::vector<RankResult> classes_of_ranks(const Rank& job, unsigned threads,
+                                         const std::function<RankPlay(const RankQuestion&)>& play) {
   return put_together(Questions(job, threads, play).answers());
 }
 

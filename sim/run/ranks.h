@@ -37,8 +37,8 @@ struct RankQuestion {
 /// among those that do what one of them does, or kMostPlays have been played. `play` says which of
 /// `among` do the same; others are asked anew. What comes out does not depend on the threads. Puts
 /// those together that did the same, event for event. Order and errors as compare_ranks().
-std::vector<RankResult> classes_of_ranks(
-    const Rank& job, unsigned threads, const std::function<RankPlay(const RankQuestion&)>& play);
+std::vector<RankResult> classes_of_ranks(const Rank& job, unsigned threads,
+                                         const std::function<RankPlay(const RankQuestion&)>& play);
 inline constexpr std::size_t kMostPlays = 32;
 
 /// Runs each rank by `run`, on as many threads (0: one a processor), and puts those together that

@@ -12,10 +12,10 @@
 namespace tidemark::torch {
 
 /// What operators on DTensors do that have been worked out once: views, products of two matrices,
-/// and without gradients what goes element by element, of operands that lie as they are wanted. The library's rules work them out
-/// (torch.distributed.tensor) and say so; what is asked again, of operands that lie as those did,
-/// is done here. Source: PyTorch keeps what it found in the same way,
-/// torch.distributed.tensor._sharding_prop.
+/// and without gradients what goes element by element, of operands that lie as they are wanted. The
+/// library's rules work them out (torch.distributed.tensor) and say so; what is asked again, of
+/// operands that lie as those did, is done here. Source: PyTorch keeps what it found in the same
+/// way, torch.distributed.tensor._sharding_prop.
 class DTensorPlans {
  public:
   explicit DTensorPlans(Session& session) : session_(session) {}

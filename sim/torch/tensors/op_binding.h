@@ -147,7 +147,7 @@ class OpTable final : lang::LateMembers {
   lang::ClassObject* tensor_class_ = nullptr;
   std::function<lang::Value(lang::Name)> further_;
   std::function<void()> all_further_;
-  std::vector<bool> absent_;  ///< by name: tensors have none
+  std::vector<bool> absent_;             ///< by name: tensors have none
   std::unique_ptr<DTensorPlans> plans_;  ///< once asked for
 };
 
