@@ -406,13 +406,14 @@ std::optional<RunResult> run_recorded(const Recording& recording, const Scenario
 namespace {
 
 /// Plays a rank, and tells which others do the same. Where that cannot be asked, it alone does.
-RunResult play(const Scenario& scenario, const RunOptions& options, int rank,
+RunResult play(const Scenario& scenario, const RunOptions& options, const RankQuestion& question,
                torch::Messages& messages, std::vector<int>& alike) {
-  const Scenario one = of_rank(scenario, rank);
+  const Scenario one = of_rank(scenario, question.rank);
   std::optional<lang::Alike> asked;
   try {
     RunResult result = exchanging(one, messages, [&](torch::Mailbox& mailbox) {
-      asked.emplace(*one.rank);
+      asked.emplace(*one.rank, question.among);
+      asked->on_parting = question.parted;
       return run_one(one, options, &*asked, &mailbox);
     });
     if (!asked->is_void()) {
@@ -422,7 +423,7 @@ RunResult play(const Scenario& scenario, const RunOptions& options, int rank,
   } catch (const InputError&) {
     // Something that cannot take what is another on other ranks; or an error of the program's own.
   }
-  alike = {rank};
+  alike = {question.rank};
   return run_rank(one, options, messages);
 }
 
@@ -450,21 +451,20 @@ RunResult run(const Scenario& scenario, const RunOptions& options) {
   } else {
     RunOptions wanted = options;
     wanted.is_last = false;
-    std::vector<int> alike;
-    whole = play(scenario, wanted, 0, messages, alike);
-    if (alike.size() == static_cast<std::size_t>(scenario.rank->world)) {
-      whole->ranks = {told_of(0, *whole).result};
-      whole->ranks.front().ranks = std::move(alike);
-      return whole_of(std::move(*whole));
-    }
-    ranks = classes_of_ranks(*scenario.rank, options.threads, [&](int rank) {
-      std::vector<int> same = alike;
-      // The first has been played; what is wanted of it says as much of its events.
-      RankPlay one = rank == 0 && options.keep_events && options.leave_out_repeats
-                         ? told_of(rank, *whole)
-                         : told_of(rank, play(scenario, events, rank, messages, same));
-      one.result.ranks = std::move(same);
-      return one;
+    const auto world = static_cast<std::size_t>(scenario.rank->world);
+    ranks = classes_of_ranks(*scenario.rank, options.threads, [&](const RankQuestion& question) {
+      std::vector<int> same;
+      const bool is_first = question.rank == 0;
+      RunResult one = play(scenario, is_first ? wanted : events, question, messages, same);
+      RankPlay told = told_of(question.rank, one);
+      if (is_first) {
+        whole = std::move(one);
+        // What is wanted of it may say less of its events than others are compared by.
+        if (same.size() < world && !(options.keep_events && options.leave_out_repeats))
+          told = told_of(question.rank, play(scenario, events, question, messages, same));
+      }
+      told.result.ranks = std::move(same);
+      return told;
     });
     if (ranks.front().ranks.front() == 0) {
       whole->ranks = std::move(ranks);

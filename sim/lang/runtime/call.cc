@@ -174,7 +174,8 @@ void Evaluator::leave(Interp& in, Frame& frame, std::size_t count) {
     return;
   }
   frame.object.reset();
-  for (std::size_t i = 0; i < count; ++i) frame.slots[i].reset();
+  for (std::size_t i = 0; i < count; ++i)
+    if (!frame.slots[i].empty()) frame.slots[i].reset();
 }
 
 void Evaluator::make_cells(Interp& in, const Code& code, Value* slots) {

@@ -193,6 +193,8 @@ class ProcessGroup:
     def _let_go(self):
         """drops what finished work kept that nobody waited for, once the script took its time: NCCL's watchdog looks.
         When it does is chance: here at the first moment that it could, or after one more step of training"""
+        if not self._unwaited:
+            return
         is_late = _tidemark.takes_late_ends()
         last = _C.moment() - (_STEP if is_late else 0)
         for key in [key for key, work in self._unwaited.items() if work._moment < last]:
