@@ -36,10 +36,11 @@ struct Script {
   }
   Script& transfer(TransferKind kind, NumberByRank peer = {nullptr, {0}}, Bytes bytes = 0,
                    bool is_joined = false) {
-    traffic.peers.push_back(std::move(peer));
+    const auto known = std::find(traffic.peers.begin(), traffic.peers.end(), peer);
     Transfer made;
     made.kind = kind;
-    made.peer = static_cast<std::uint32_t>(traffic.peers.size() - 1);
+    made.peer = static_cast<std::uint32_t>(known - traffic.peers.begin());
+    if (known == traffic.peers.end()) traffic.peers.push_back(std::move(peer));
     made.bytes = bytes;
     made.is_joined = is_joined;
     made.place = 1;
