@@ -130,7 +130,7 @@ bool norm(const ValueCall& call, Numbers& out) {
   });
 }
 
-bool without_nans(const ValueCall& call, Numbers& out) {
+bool summed_without_nans(const ValueCall& call, Numbers& out) {
   const Argument all = None{};
   const Argument& dims = call.given.size() > 1 ? call.plain(1) : all;
   return by_place(call, dims, out, [](const std::vector<double>& line) {
@@ -307,7 +307,7 @@ std::span<const ValueRule> statistics_values() {
       added("std_mean", deviation<true, true>, 2),
       added("norm", norm),
       added("linalg_vector_norm", norm),
-      added("nansum", without_nans),
+      added("nansum", summed_without_nans),
       added("logsumexp", log_of_sum),
       added("softmax", softmax<false>),
       added("log_softmax", softmax<true>),

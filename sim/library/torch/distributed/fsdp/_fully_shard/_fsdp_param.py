@@ -175,6 +175,8 @@ class FSDPParam:
         for tensor in self.all_gather_outputs:
             alloc_storage(tensor)
             _C.set_role(tensor, "parameter")
+            info = self._module_info
+            _C.name_memory(tensor, info.module, "FSDP: unsharded parameter", info.param_name)
 
     def free_unsharded_param(self):
         for tensor in self.all_gather_outputs:
