@@ -17,7 +17,7 @@ using ops::Tensor;
 namespace {
 
 /// Kinds of arguments in a key.
-enum Argument : std::int64_t { kNone, kInteger, kReal, kBoolean, kSequence, kSpread };
+enum KindOfArgument : std::int64_t { kNone, kInteger, kReal, kBoolean, kSequence, kSpread };
 
 /// Undefined: the value is no tensor.
 Tensor tensor_of(const Value& value) {
