@@ -330,11 +330,12 @@ bool is_expandable_to(const ops::Dims& from, const ops::Dims& to) {
 }
 
 /// Of a sum, its operand that is a product which takes the other in, the second before the first;
-/// kNoNode: there is none.
+/// kNoNode: there is none. A factor of the sum (alpha=) keeps nothing from it, since patterns look at
+/// no names that they do not have (torch's pattern_matcher.py, _TargetArgsExpr).
 NodeId product_of_sum(const PassGraph& pass, const ProductChoices& choices, NodeId id) {
   const GraphNode& node = pass.graph.nodes[id];
   const bool is_sum = node.kind == NodeKind::kPointwise && node.name == "add" &&
-                      node.inputs.size() == 2 && node.numbers == 0 && node.dims.empty();
+                      node.inputs.size() == 2 && node.numbers == 0;
   if (!is_sum || node.sizes.size() != 2) return kNoNode;
   for (const std::size_t i : {1U, 0U}) {
     const NodeId product = node.inputs[i];
@@ -541,6 +542,7 @@ void rewrite_pass(PassGraph& pass) {
       const NodeId other = node.inputs[1] == product ? node.inputs[0] : node.inputs[1];
       const GraphNode& factors = pass.graph.nodes[product];
       node.name = "addmm";
+      node.dims.clear();
       node.kind = NodeKind::kProduct;
       node.effects = factors.effects;
       for (Effect& effect : node.effects) {

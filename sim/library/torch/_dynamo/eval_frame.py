@@ -37,6 +37,10 @@ _IS_TUNED = (
 )
 
 
+# Options that choose kernels of products by timing them.
+_TUNES = ("max_autotune", "max_autotune_gemm")
+
+
 # Backends whose compiled code is modelled.
 _MODELLED = ("aot_eager", "inductor")
 
@@ -137,7 +141,13 @@ class OptimizedModule(torch.nn.Module):
 class OptimizeContext:
     """what optimize() returns: to be called with what is to be compiled, or entered"""
 
+    was_made = False  # from then on distributions check no arguments (torch/_dynamo/eval_frame.py, TorchPatcher)
+
     def __init__(self, fullgraph=False, dynamic=None, backend=None):
+        OptimizeContext.was_made = True
+        distributions = sys.modules.get("torch.distributions.distribution")
+        if distributions is not None:
+            distributions.Distribution.set_default_validate_args(False)
         self.fullgraph, self.dynamic = fullgraph, dynamic
         self.backend = backend  # None: the code runs as it stands
 
@@ -212,6 +222,8 @@ def optimize(backend="inductor", *, nopython=False, guard_filter_fn=None, disabl
     for name, value in (options or {}).items():
         if name.replace("-", "_") == "triton.cudagraphs" and backend == "inductor":
             wants_graphs = bool(value)
+        elif name.replace("-", "_") in _TUNES and value is True and backend == "inductor":
+            _tidemark.note(_IS_TUNED)
         elif value not in _WITHOUT_EFFECT.get(name.replace("-", "_"), ()):
             _C.refuse(f"torch.compile(options={{{name!r}: {value!r}}}) is not modelled", _WAY_OUT)
     if backend == "inductor":
