@@ -287,9 +287,9 @@ bool is_loop(const GraphNode& node) {
 
 /// What becomes of a pass's sums and products, decided from the last node on.
 struct ProductChoices {
-  std::vector<NodeId> taken_in;      ///< by sum: the product that takes its other operand in
-  std::vector<bool> is_taken;        ///< by product
-  std::vector<bool> comes_apart;     ///< by product with a sum: it is both again
+  std::vector<NodeId> taken_in;   ///< by sum: the product that takes its other operand in
+  std::vector<bool> is_taken;     ///< by product
+  std::vector<bool> comes_apart;  ///< by product with a sum: it is both again
   std::vector<bool> is_output;
   std::vector<std::vector<NodeId>> users;
 };
@@ -330,8 +330,8 @@ bool is_expandable_to(const ops::Dims& from, const ops::Dims& to) {
 }
 
 /// Of a sum, its operand that is a product which takes the other in, the second before the first;
-/// kNoNode: there is none. A factor of the sum (alpha=) keeps nothing from it, since patterns look at
-/// no names that they do not have (torch's pattern_matcher.py, _TargetArgsExpr).
+/// kNoNode: there is none. A factor of the sum (alpha=) keeps nothing from it, since patterns look
+/// at no names that they do not have (torch's pattern_matcher.py, _TargetArgsExpr).
 NodeId product_of_sum(const PassGraph& pass, const ProductChoices& choices, NodeId id) {
   const GraphNode& node = pass.graph.nodes[id];
   const bool is_sum = node.kind == NodeKind::kPointwise && node.name == "add" &&
@@ -343,8 +343,8 @@ NodeId product_of_sum(const PassGraph& pass, const ProductChoices& choices, Node
     const GraphNode& factor = pass.graph.nodes[product];
     const bool fits = is_plain_product(factor) && choices.users[product].size() == 1 &&
                       !choices.is_output[product] && node.inputs[0] != node.inputs[1] &&
-                      other.dtype == factor.dtype &&
-                      is_expandable_to(other.sizes, factor.sizes) && other.device.is_cuda();
+                      other.dtype == factor.dtype && is_expandable_to(other.sizes, factor.sizes) &&
+                      other.device.is_cuda();
     if (fits) return feeds_loops(pass, choices, id) ? kNoNode : product;
   }
   return kNoNode;
