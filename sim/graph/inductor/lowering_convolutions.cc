@@ -185,8 +185,8 @@ void Lowering::copy_operands(NodeId id, bool is_last) {
   program.effects.emplace_back(id, std::move(writer.effects));
 }
 
-/// Copies of the factors of a product of batches that cuBLAS cannot read. A view that was taken of a
-/// loop, before that had memory, has a stride of 0 where its size is 1. Source: torch's
+/// Copies of the factors of a product of batches that cuBLAS cannot read. A view that was taken of
+/// a loop, before that had memory, has a stride of 0 where its size is 1. Source: torch's
 /// ExternKernel.convert_to_reinterpret_view.
 void Lowering::copy_factors(NodeId id) {
   const GraphNode& node = nodes_[id];
@@ -210,7 +210,8 @@ void Lowering::copy_factors(NodeId id) {
   if (node.sizes[2] != 1) std::swap(factors[0], factors[1]);
   if (is_readable(factors[0]) && is_readable(factors[1])) return;
   CopyWriter writer(node);
-  if (!writer.leave_out_copies({bytes_of(nodes_[factors[0]]), bytes_of(nodes_[factors[1]])})) return;
+  if (!writer.leave_out_copies({bytes_of(nodes_[factors[0]]), bytes_of(nodes_[factors[1]])}))
+    return;
   if (writer.write_to(node.storage)) writer.write_one();
   for (const NodeId factor : factors) {
     if (!is_readable(factor)) writer.copy(nodes_[factor]);
