@@ -120,8 +120,8 @@ class NeededText {
       if (c == '(') {
         ++depth;
         const char kind = at_ + 2 < pattern_.size() ? pattern_[at_ + 2] : '\0';
-        const bool is_special = at_ + 1 < pattern_.size() &&
-                                (pattern_[at_ + 1] == '*' || pattern_[at_ + 1] == '?');
+        const bool is_special =
+            at_ + 1 < pattern_.size() && (pattern_[at_ + 1] == '*' || pattern_[at_ + 1] == '?');
         if (is_special && (pattern_[at_ + 1] == '*' || std::strchr(":=!<P", kind) == nullptr))
           return false;  // flags, conditions, verbs
       }

@@ -47,13 +47,13 @@ class ByteByByte {
     for (; at_ < text_.size(); ++at_) {
       const char c = text_[at_];
       if (is(c, "\n\r") && open == 0) {
-        at_ += c == '\r' && peek(1) == '\n' ? 2 : 1;
+        at_ += c == '\r' && peek(1) == '\n' ? 2U : 1U;
         return true;
       }
       if (c == '#') {
         while (at_ + 1 < text_.size() && !is(peek(1), "\n\r")) ++at_;
       } else if (c == '\\') {
-        at_ += peek(1) == '\r' && peek(2) == '\n' ? 2 : 1;
+        at_ += peek(1) == '\r' && peek(2) == '\n' ? 2U : 1U;
       } else if (is(c, "'\"")) {
         if (!string(c)) return false;
       } else if (is(c, "([{")) {
@@ -90,7 +90,7 @@ TEST_CASE("the end of a block is the same in large steps and in small ones") {
   Random random(5);
   constexpr std::string_view kLetters = "ab \t\f\n\r\\#'\"()[]{}&|=.";
   std::size_t ends = 0;
-  for (int turn = 0; turn < 60000; ++turn) {
+  for (std::uint32_t turn = 0; turn < 60000; ++turn) {
     std::string text(random.below(70), 'a');
     // Some texts have few marks, so that blocks without any are among them.
     const std::size_t rare = turn % 3 == 0 ? 12 : 2;
