@@ -10,6 +10,7 @@
     waterfall      TIMELINE             where the peak comes from, category by category, up to the device
     compare        TIMELINE...          panels on one scale (compare.py)
     ranks          TIMELINE...          a row a rank, memory as colour over the steps (ranks.py)
+    ranks          RANKS                the same over the job's time, with what each rank does: bubbles, transfers (job.py)
     map            EVENTS               address space at the peak of reserved: segments as rows, blocks by phase
     space          EVENTS               segments over time: when each was there, and how full
     lifetimes      EVENTS               the largest blocks alive at the peak: from when to when
@@ -22,7 +23,7 @@
     heatmap        RESULTS.sqlite       a figure of a sweep over two axes: --x, --y, --value, --where
     axis           RESULTS.sqlite       an axis of a sweep against the peak, a line for each value of --y, the devices as lines
 
-TIMELINE: of `run --timeline`; EVENTS: of `run --events`; RUN.json, FIT.json: of `run` and `fit --format json`; RESULTS.sqlite: of `sweep --out`. PNG, SVG or PDF by the name's ending.
+TIMELINE: of `run --timeline`; RANKS: of `run --rank-timeline`; EVENTS: of `run --events`; RUN.json, FIT.json: of `run` and `fit --format json`; RESULTS.sqlite: of `sweep --out`. PNG, SVG or PDF by the name's ending.
 """
 
 import argparse
@@ -390,6 +391,7 @@ def main():
     parser.add_argument("--names", type=lambda text: text.split(","), help="one a file, joined by commas")
     parser.add_argument("--across", help="of sizes: what differs from run to run")
     parser.add_argument("--device-bytes", type=int, help="what the allocator can have at most")
+    parser.add_argument("--dark", action="store_true", help="of RANKS: light on dark")
     parser.add_argument("--x", help="of a sweep: the axis across")
     parser.add_argument("--y", help="of a sweep: the axis up, or of which each value is a line")
     parser.add_argument("--value", default="peak_reserved", help="of a sweep: what the map shows")

@@ -3,6 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
+from job import draw_job, is_job
 from timeline import InputError, human, read_timeline, spans, split_phase
 
 COLUMNS = 1200  # of the picture, over all steps
@@ -50,6 +51,10 @@ def row_of(timeline, edges):
 
 
 def draw_ranks(paths, title, options):
+    if is_job(paths[0]):
+        if len(paths) > 1:
+            raise InputError("one file of --rank-timeline has all ranks")
+        return draw_job(paths[0], title, getattr(options, "dark", False))
     timelines = [read_timeline(path) for path in paths]
     names = options.names or [f"rank {i}" for i in range(len(paths))]
     steps = min(starts_of(each)[-1][1] for each in timelines)

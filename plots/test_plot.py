@@ -133,6 +133,21 @@ class EveryKind(unittest.TestCase):
             self.assertTrue((picture.max(axis=1) * 2**30 <= [*peaks]).all())
             matplotlib.pyplot.close(figure)
 
+    def test_a_jobs_ranks_have_a_row_each_with_their_bubbles(self):
+        rows = ["ranks,begin_ns,end_ns,state,phase,allocated_bytes", "0-1,0,100,idle,model,1024", "0-1,100,200,computing,forward 0,2048",
+                "0-1,200,300,bubble,forward 0,1048576", "3,0,100,lagging,,0", "3,100,300,moving,forward 0,4096"]
+        with tempfile.TemporaryDirectory() as folder:
+            path = str(pathlib.Path(folder) / "ranks.csv")
+            pathlib.Path(path).write_text("\n".join(rows) + "\n")
+            figure = plot.KINDS["ranks"]([path], "", types.SimpleNamespace(names=None, dark=True))
+            self.assertEqual(texts(figure), ["1.00 MiB\nbubble 50 %", "4.00 KiB\nbubble 0 %"])
+            self.assertEqual([label.get_text() for label in figure.axes[0].get_yticklabels()], ["ranks 0-1", "rank 3"])
+            self.assertEqual(call("ranks", path, "-o", path + ".svg"), (0, ""))
+            pathlib.Path(path).write_text("\n".join([*rows, "3,300,400,asleep,forward 0,0"]) + "\n")
+            code, told = call("ranks", path, "-o", path + ".svg")
+            self.assertEqual(code, 2)
+            self.assertIn("state 'asleep' is none of", told)
+
     def test_a_sweeps_pictures_show_one_cell_at_one_place(self):
         options = types.SimpleNamespace(names=None, device_bytes=None, x="batch", y="device", value="peak_reserved", where="\"allocator.conf\" = ''")
         figure = plot.KINDS["heatmap"]([self.swept], "", options)

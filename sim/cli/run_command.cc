@@ -13,6 +13,7 @@
 #include "sim/report/assertion.h"
 #include "sim/report/calibration_note.h"
 #include "sim/report/diagnosis_report.h"
+#include "sim/report/job_report.h"
 #include "sim/report/live_report.h"
 #include "sim/report/releases_report.h"
 #include "sim/report/run_report.h"
@@ -102,6 +103,15 @@ void write_device_files(const Arguments& args, const std::string& title, const R
 
 /// Files that hold every device.
 void write_exports(const Arguments& args, const RunResult& result) {
+  if (args.has("rank-timeline")) {
+    if (!result.times || result.times->ranks.empty()) {
+      usage_error(
+          "--rank-timeline",
+          result.times ? result.times->missing : std::string("this run has no ranks that differ"),
+          "run a job of several ranks, without --rank");
+    }
+    write_whole_file(args.value("rank-timeline"), job_csv(*result.times));
+  }
   if (args.has("host-timeline")) {
     const std::string& path = args.value("host-timeline");
     write_whole_file(path,
@@ -157,7 +167,8 @@ std::string stand_in(const Arguments& args) {
 void compare_releases(const Arguments& args, const std::vector<Version>& releases, Output& out) {
   for (const std::string_view option :
        {"at", "events", "timeline", "host-timeline", "plot", "snapshot", "perfetto", "columns",
-        "stats", "calibration", "why", "equation", "process", "assert", "fail-on-oom"}) {
+        "stats", "rank-timeline", "calibration", "why", "equation", "process", "assert",
+        "fail-on-oom"}) {
     if (args.has(option))
       usage_error("--" + std::string(option), "is for one release", "give one to --pytorch");
   }
@@ -211,6 +222,7 @@ class RunCommand final : public Command {
           ""},
          {"host-timeline", "FILE", "write the host's memory after each change; --plot draws it too",
           ""},
+         {"rank-timeline", "FILE", "write what each rank of a job does over time, as CSV", ""},
          {"stats", "FILE", "write torch.cuda.memory_stats() at the end as JSON", ""},
          {"plot", "FILE", "draw the timeline: .png, .svg or .pdf, by matplotlib", ""},
          {"snapshot", "FILE", "write a memory snapshot, for memory_viz, explain, replay, report",
@@ -273,6 +285,7 @@ class RunCommand final : public Command {
     options.keep_times = args.has("timeline") || args.has("host-timeline") ||
                          args.has("snapshot") || args.has("perfetto") || args.has("columns") ||
                          args.value("format") == "json";
+    options.keep_waits = args.has("rank-timeline") || args.value("format") != "csv";
     std::string printed;
     options.printed_before_error = &printed;
     RunResult result =

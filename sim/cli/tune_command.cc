@@ -8,6 +8,7 @@
 #include "sim/format/request_trace.h"
 #include "sim/format/whole_file.h"
 #include "sim/report/assumptions_report.h"
+#include "sim/report/tune_layouts_report.h"
 #include "sim/report/tune_report.h"
 #include "sim/study/advice/tune.h"
 #include "sim/study/replay/recorded_requests.h"
@@ -45,11 +46,14 @@ class TuneCommand final : public Command {
              {"to", "WHEN", "a snapshot: end there, in the same words", ""},
              kSetOption,
              kVariantOption,
+             {"over", "layouts",
+              "a scenario of several ranks: how they share the model, in place of settings", ""},
              {"write", "FILE", "write the best as a line PYTORCH_ALLOC_CONF=...", ""},
              {"limit", "N", "rows of the table; 0: all", "10"},
              {"threads", "N", "replays at a time; 0: one a processor", "0"},
              {"format", "text|json", "how to print", "text"}}),
-        {{"tidemark tune configs/scenarios/batch_order.yaml", "also in other orders of its steps"},
+        {{"tidemark tune s.yaml --over layouts --world 8", "fsdp, tp, pp, cp, micro-batches"},
+         {"tidemark tune configs/scenarios/batch_order.yaml", "also in other orders of its steps"},
          {"tidemark tune snapshot.pickle --from step:2", "a recorded run, its warm-up left out"},
          {"tidemark tune s.yaml --write conf.env", "then: env $(cat conf.env) python train.py"}}};
   }
@@ -59,6 +63,10 @@ class TuneCommand final : public Command {
     const auto threads = static_cast<unsigned>(args.number("threads", 0, 1024).value_or(0));
     const auto limit = static_cast<std::size_t>(args.number("limit", 0, 100'000).value_or(10));
     const auto shuffles = static_cast<unsigned>(args.number("shuffles", 0, 100).value_or(3));
+    if (args.has("over")) {
+      out.write(over_layouts(args, threads, limit, out));
+      return ExitCode::kDone;
+    }
     Subject subject;
     if (looks_like_scenario(path)) {
       read_scenario_into(subject, args, shuffles);
@@ -100,6 +108,26 @@ class TuneCommand final : public Command {
       if (args.has(option))
         usage_error(fmt::format("--{}", option), fmt::format("is for {}", belongs_to));
     }
+  }
+
+  static std::string over_layouts(const Arguments& args, unsigned threads, std::size_t limit,
+                                  const Output& out) {
+    const std::string& path = args.positional()[0];
+    if (args.value("over") != "layouts")
+      usage_error("--over", "layouts are what else can be tuned", "give --over layouts");
+    if (!looks_like_scenario(path))
+      usage_error("--over", "is for scenarios", "give it a scenario with a `train`");
+    refuse(args, {"gpu", "from", "to"}, "memory snapshots");
+    refuse(args, {"alloc-conf", "pytorch", "write", "shuffles"}, "allocator settings");
+    const ScenarioSource source =
+        open_scenario(path, script_overrides(args), args.value("variant"));
+    const std::string device = device_text(read_scenario(source).device);
+    const TunedLayouts tuned = tune_layouts(source, threads);
+    const TuneReportOptions report{path, device, {}, {}, limit};
+    return args.value("format") == "json"
+               ? tune_layouts_json(tuned, report)
+               : tune_layouts_text(tuned, report,
+                                   {static_cast<std::size_t>(out.width()), out.colour()});
   }
 
   static void read_scenario_into(Subject& subject, const Arguments& args, unsigned shuffles) {

@@ -448,6 +448,7 @@ Tensor trilinear(Context& c, const Tensor& i1, const Tensor& i2, const Tensor& i
 }  // namespace
 
 Tensor bilinear(Context& c, Tensor input1, Tensor input2, Tensor weight, Tensor bias) {
+  if (c.tracer != nullptr) throw NotModelled("bilinear() in compiled code is not modelled");
   const AutocastScope cast(c, CastPolicy::kPromote, {&input1, &input2, &weight, &bias});
   if (input1.dim() != input2.dim()) {
     throw OpError(fmt::format("bilinear(): input dimensions do not match: got {} and {}",

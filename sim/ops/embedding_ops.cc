@@ -14,6 +14,7 @@
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
 #include "sim/ops/recorded_kernels.h"
+#include "sim/ops/reduction_ops.h"
 #include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
 #include "sim/ops/tracer.h"
@@ -328,6 +329,18 @@ OpResult run_embedding_bag(Arguments& a) {
   return embedding_bag(c, a.tensor(1), input, a.tensor(2), weights, options, largest);
 }
 
+/// one_hot's own: the largest number and one more.
+std::int64_t count_of_classes(Context& c, const Tensor& indices) {
+  if (indices.numel() == 0)
+    throw OpError("Can not infer total number of classes from empty tensor.");
+  const Tensor largest = extreme(c, "max", indices);
+  c.read_value(largest);
+  const std::optional<Numbers> numbers = c.look_at(indices);
+  if (!numbers)
+    throw NotModelled("one_hot without num_classes depends on values; give num_classes");
+  return *std::max_element(numbers->whole.begin(), numbers->whole.end()) + 1;
+}
+
 }  // namespace
 
 std::span<const OpDef> embedding_ops() {
@@ -348,11 +361,9 @@ std::span<const OpDef> embedding_ops() {
                fmt::format("one_hot is only applicable to index tensor of type LongTensor; got {}",
                            info(indices.dtype()).name));
          }
-         if (a.integer(1) < 0) {
-           throw NotModelled("one_hot without num_classes depends on values; give num_classes");
-         }
          Dims sizes = indices.sizes();
-         sizes.push_back(a.integer(1));
+         sizes.push_back(a.integer(1) == -1 ? count_of_classes(a.context(), indices)
+                                            : a.integer(1));
          const KernelScope kernel(a.context(), KernelKind::kPointwise, {&indices});
          return kernel.gives(a.context().empty(sizes, ScalarType::kInt64, indices.device()));
        },

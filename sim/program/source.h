@@ -4,10 +4,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/base/state_image.h"
 #include "sim/program/instruction.h"
+#include "sim/program/traffic.h"
 
 namespace tidemark {
 
@@ -15,6 +17,9 @@ namespace tidemark {
 /// them.
 struct Program {
   Labels labels;
+  Traffic traffic;
+  /// By request, what it is for, where the operator that asks does not say; for reports only.
+  std::unordered_map<RequestId, LabelId> purposes;
   std::vector<Cost> costs;
   /// By RequestId; shorter than the requests: the rest is kUnknown.
   std::vector<Category> categories;
@@ -82,6 +87,11 @@ class Sink {
   virtual std::optional<bool> query_stream(std::uint8_t /*device*/, StreamId /*stream*/) {
     return true;
   }
+
+  /// Tells where on a device's queues a transfer stands that other ranks take part in. It is no
+  /// instruction: nothing of the run's own time or memory depends on it. Requires: as query();
+  /// Traffic::is_followed.
+  virtual void transfer(const QueuedTransfer& /*transfer*/) {}
 
   /// Writes all that decides over later instructions and what is told of them; live requests are
   /// those that the image mentions. Returns a number for this moment, for repeat(). Default: gives

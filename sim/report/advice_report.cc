@@ -142,10 +142,27 @@ class Writer {
     out_ += table.text(style_.width);
   }
 
+  void estimate() {
+    if (!advice_.gpus) return;
+    const GpuEstimate& gpus = *advice_.gpus;
+    const std::string each =
+        fmt::format("{} of activations and the rest stay with each", human_bytes(gpus.rest));
+    out_ += wrapped(
+        gpus.gpus == 0
+            ? fmt::format("Sharding it was not tried, and would not be enough: {}.", each)
+            : fmt::format("Sharding it (fully_shard) was not tried, since the program's own text "
+                          "does not show where. An estimate, not simulated: about {} GPUs, if {} "
+                          "of parameters, gradients and optimizer state lay in equal parts on "
+                          "them; {}.",
+                          gpus.gpus, human_bytes(gpus.shared), each),
+        style_.width, 2);
+  }
+
   void last_words() {
     if (advice_.meeting.empty()) {
       out_ += advice_.before.meets ? "\nNothing known saves memory here.\n"
                                    : "\nNone of the known changes makes it fit.\n";
+      estimate();
       return;
     }
     const AdvisedChange& first = advice_.meeting.front();
@@ -250,6 +267,11 @@ std::string advice_json(const Advice& advice, const AdviceReportOptions& options
   json.key("not_for").begin_array();
   for (const Remedy* remedy : advice.not_for) json.value(remedy->id);
   json.end_array();
+  if (advice.gpus) {
+    json.key("estimated_gpus").begin_object(true).member("gpus", advice.gpus->gpus);
+    json.member("shared_bytes", advice.gpus->shared).member("rest_bytes", advice.gpus->rest);
+    json.end_object();
+  }
   write_assumptions(advice.basis, json);
   json.end_object().finish();
   return text;

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/report/job_report.h"
+
 namespace tidemark {
 
 namespace {
@@ -66,19 +68,6 @@ std::string interval(const std::vector<AlternativeResult>& all, Bytes Alternativ
   return fmt::format("{} to {}", human_bytes(least), human_bytes(most));
 }
 
-/// "0-6, 8".
-std::string numbers_text(const std::vector<int>& ranks) {
-  std::string out;
-  for (std::size_t i = 0; i < ranks.size();) {
-    std::size_t end = i + 1;
-    while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
-    out += fmt::format("{}{}", out.empty() ? "" : ", ", ranks[i]);
-    if (end - i > 1) out += fmt::format("-{}", ranks[end - 1]);
-    i = end;
-  }
-  return out;
-}
-
 std::string ranks_text(const RunBasis& basis, const TextStyle& style) {
   using Align = Table::Align;
   std::size_t count = 0;
@@ -87,7 +76,7 @@ std::string ranks_text(const RunBasis& basis, const TextStyle& style) {
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
   table.add({fmt::format("Ranks, {} of {}", count, world), "allocated", "reserved", ""});
   for (const RankResult& one : basis.ranks) {
-    table.add({"  " + numbers_text(one.ranks), human_bytes(one.peak_allocated),
+    table.add({"  " + rank_numbers(one.ranks), human_bytes(one.peak_allocated),
                human_bytes(one.peak_reserved), ending_of(one)});
   }
   std::string said =
@@ -166,7 +155,7 @@ std::vector<std::string> assumption_lines(const RunBasis& basis) {
                                     : "; shown here, the worst"));
   }
   for (const RankResult& one : basis.ranks) {
-    lines.push_back(fmt::format("Ranks {} of {}: reserved {}, {}{}", numbers_text(one.ranks),
+    lines.push_back(fmt::format("Ranks {} of {}: reserved {}, {}{}", rank_numbers(one.ranks),
                                 basis.rank->world, human_bytes(one.peak_reserved), ending_of(one),
                                 &one == &basis.ranks.front() ? "; shown here, the worst" : ""));
   }
@@ -189,7 +178,9 @@ std::string assumptions_text(const RunBasis& basis, const TextStyle& style) {
   if (!basis.alternatives.empty())
     out += (out.empty() ? "" : "\n") + alternatives_text(basis.alternatives, style);
   if (basis.ranks.empty()) return out;
-  return ranks_text(basis, style) + (out.empty() ? "" : "\n") + out;
+  std::string ranks = ranks_text(basis, style);
+  if (const std::string times = job_text(basis, style); !times.empty()) ranks += "\n" + times;
+  return ranks + (out.empty() ? "" : "\n") + out;
 }
 
 void write_assumptions(const RunBasis& basis, JsonWriter& json) {
@@ -222,6 +213,7 @@ void write_assumptions(const RunBasis& basis, JsonWriter& json) {
     json.end_array();
   }
   write_ranks(basis, json);
+  write_job(basis, json);
   if (basis.alternatives.empty()) return;
   json.key("alternatives").begin_array();
   for (const AlternativeResult& one : basis.alternatives) {

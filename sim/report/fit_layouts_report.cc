@@ -6,26 +6,13 @@
 #include "sim/report/assumptions_report.h"
 #include "sim/report/fit_report.h"
 #include "sim/report/run_report.h"
+#include "sim/report/tune_layouts_report.h"
 
 namespace tidemark {
 
 namespace {
 
 using Align = Table::Align;
-
-/// "fsdp 4 x pp 2", without what is 1.
-std::string layout_name(const Layout& layout) {
-  std::string name;
-  const auto add = [&](std::string_view key, std::int64_t size) {
-    if (size > 1) name += fmt::format("{}{} {}", name.empty() ? "" : " x ", key, size);
-  };
-  add("pp", layout.pp);
-  add("fsdp", layout.fsdp);
-  add("ep", layout.ep);
-  add("cp", layout.cp);
-  add("tp", layout.tp);
-  return name.empty() ? "one GPU" : name;
-}
 
 /// Of those that fit, the one whose worst rank needs the least.
 std::vector<LayoutProbe>::const_iterator best_of(const std::vector<LayoutProbe>& layouts) {

@@ -198,6 +198,16 @@ std::optional<std::string> HostFiles::begin(const std::string& given, std::uint6
   return out;
 }
 
+std::optional<std::string> HostFiles::text(const std::string& given) {
+  const std::string file = host_path(given);
+  if (edited_ == nullptr && !file.starts_with(kZooFolder) && is_file(file) && source_ &&
+      source_->first == file) {
+    if (std::optional<std::string> own = text_of_source(file, source_->second)) return own;
+  }
+  const std::shared_ptr<const SourceText> whole = read(given);
+  return whole == nullptr ? std::nullopt : std::optional(whole->text);
+}
+
 std::shared_ptr<const SourceText> HostFiles::read(const std::string& given) {
   const std::string file = host_path(given);
   if (file.starts_with(kZooFolder)) {

@@ -34,6 +34,7 @@ class HostFiles final : public lang::SourceFiles, public lang::HostView {
   std::shared_ptr<const SourceText> read(const std::string& given) override;
   std::optional<std::uint64_t> size(const std::string& given) override;
   std::optional<std::string> begin(const std::string& given, std::uint64_t count) override;
+  std::optional<std::string> text(const std::string& given) override;
   [[nodiscard]] std::string working_folder() const override;
   void note_module(const std::string& file) override { modules_.push_back(file); }
 

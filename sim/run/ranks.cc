@@ -1,8 +1,14 @@
 #include "sim/run/ranks.h"
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <exception>
+#include <iterator>
+#include <mutex>
+#include <system_error>
 #include <thread>
 #include <tuple>
 #include <unordered_map>
@@ -87,6 +93,137 @@ std::vector<int> in_order(const Rank& job) {
   return order;
 }
 
+/// Ranks that are still to be covered, as sets that have nothing in common. One rank of a set is
+/// played for all of it. Those that part from it meanwhile are a set of their own, which another
+/// thread may take at once. So each set, and what is played of it, hangs on no other thread.
+class Questions {
+ public:
+  using Play = std::function<RankPlay(const RankQuestion&)>;
+
+  Questions(const Rank& job, unsigned threads, const Play& play)
+      : play_(play),
+        at_once_(threads == 0 ? std::max(1U, std::thread::hardware_concurrency()) : threads),
+        place_(static_cast<std::size_t>(job.world)) {
+    const std::vector<int> order = in_order(job);
+    for (std::size_t i = 0; i < order.size(); ++i) place_[static_cast<std::size_t>(order[i])] = i;
+    std::vector<int> all = order;
+    std::ranges::sort(all);
+    sets_.push_back({order.front(), std::move(all)});
+  }
+
+  /// What one thread alone would play, in its order. Others may have played more.
+  std::vector<RankPlay> answers() {
+    work();
+    for (std::thread& thread : threads_) thread.join();
+    std::vector<RankPlay> out;
+    std::vector<std::size_t> pending{0};
+    while (!pending.empty() && out.size() < kMostPlays) {
+      const auto next = std::ranges::min_element(
+          pending, {}, [&](std::size_t i) { return place_of(sets_[i].rank); });
+      Set& set = sets_[*next];
+      pending.erase(next);
+      if (!set.is_begun) answer(set);
+      if (set.error) std::rethrow_exception(set.error);
+      out.push_back(std::move(set.play));
+      pending.insert(pending.end(), set.parted.begin(), set.parted.end());
+    }
+    return out;
+  }
+
+ private:
+  struct Set {
+    int rank = 0;            // that is played
+    std::vector<int> ranks;  // ascending, `rank` among them
+    bool is_begun = false;
+    RankPlay play = {};
+    std::exception_ptr error = {};
+    std::vector<std::size_t> parted = {};
+  };
+
+  std::size_t place_of(int rank) const { return place_[static_cast<std::size_t>(rank)]; }
+
+  /// Answers questions until there are none left and nobody can find more.
+  void work() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      Set* const next = next_set();
+      if (next == nullptr && running_ == 0) break;
+      if (next == nullptr) {
+        changed_.wait(lock);
+        continue;
+      }
+      next->is_begun = true;
+      ++begun_;
+      ++running_;
+      lock.unlock();
+      answer(*next);
+      lock.lock();
+      --running_;
+      has_failed_ = has_failed_ || next->error != nullptr;
+      changed_.notify_all();
+    }
+  }
+
+  Set* next_set() {
+    Set* first = nullptr;
+    if (begun_ >= kMostPlays || has_failed_) return nullptr;
+    for (Set& set : sets_) {
+      if (set.is_begun) continue;
+      if (first == nullptr || place_of(set.rank) < place_of(first->rank)) first = &set;
+    }
+    return first;
+  }
+
+  void answer(Set& set) {
+    try {
+      set.play =
+          play_({set.rank, set.ranks, [&](const std::vector<int>& parted) { part(set, parted); }});
+    } catch (...) {
+      set.error = std::current_exception();
+      return;
+    }
+    std::vector<int> others;
+    std::ranges::set_difference(set.ranks, set.play.result.ranks, std::back_inserter(others));
+    part(set, others);
+    set.play.result.ranks = set.ranks;
+  }
+
+  /// What parts from the one that is played, as far as that has not been told before.
+  void part(Set& set, const std::vector<int>& others) {
+    const std::unique_lock lock(mutex_);
+    std::vector<int> parted;
+    std::ranges::set_intersection(set.ranks, others, std::back_inserter(parted));
+    std::erase(parted, set.rank);
+    if (parted.empty()) return;
+    std::erase_if(set.ranks, [&](int rank) { return std::ranges::binary_search(parted, rank); });
+    const int first =
+        *std::ranges::min_element(parted, {}, [&](int rank) { return place_of(rank); });
+    set.parted.push_back(sets_.size());
+    sets_.push_back({first, std::move(parted)});
+    if (threads_.size() + 1 < at_once_ && threads_.size() < running_) start_thread();
+    changed_.notify_all();
+  }
+
+  void start_thread() {
+    try {
+      threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+      at_once_ = threads_.size() + 1;  // those that there are share the work
+    }
+  }
+
+  const Play& play_;
+  std::size_t at_once_;
+  std::vector<std::size_t> place_;  // by rank, in the order in which they are played
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Set> sets_;  // none moves
+  std::vector<std::thread> threads_;
+  std::size_t begun_ = 0;
+  std::size_t running_ = 0;
+  bool has_failed_ = false;
+};
+
 }  // namespace
 
 RankPlay told_of(int rank, const RunResult& run) {
@@ -102,30 +239,8 @@ RankPlay told_of(int rank, const RunResult& run) {
 }
 
 std::vector<RankResult> classes_of_ranks(const Rank& job, unsigned threads,
-                                         const std::function<RankPlay(int rank)>& play) {
-  const std::size_t at_once =
-      threads == 0 ? std::max(1U, std::thread::hardware_concurrency()) : threads;
-  std::vector<int> pending = in_order(job);
-  std::vector<RankPlay> classes;
-  std::size_t played = 0;
-  while (!pending.empty() && played < kMostPlays) {
-    // The first alone: it may speak for all.
-    const std::size_t count =
-        std::min({played == 0 ? 1 : at_once, pending.size(), kMostPlays - played});
-    std::vector<RankPlay> plays(count);
-    in_parallel(count, threads, [&](std::size_t i) { plays[i] = play(pending[i]); });
-    played += count;
-    for (RankPlay& one : plays) {
-      const auto is_pending = [&](int rank) {
-        return std::ranges::find(pending, rank) != pending.end();
-      };
-      if (!is_pending(one.result.ranks.front())) continue;
-      const std::vector<int>& ranks = one.result.ranks;
-      std::erase_if(pending, [&](int rank) { return std::ranges::binary_search(ranks, rank); });
-      classes.push_back(std::move(one));
-    }
-  }
-  return put_together(std::move(classes));
+                                         const std::function<RankPlay(const RankQuestion&)>& play) {
+  return put_together(Questions(job, threads, play).answers());
 }
 
 std::vector<int> ranks_to_run(const Rank& job, RankChoice choice) {

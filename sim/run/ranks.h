@@ -24,11 +24,21 @@ struct RankPlay {
 /// Requires: the run kept its events.
 RankPlay told_of(int rank, const RunResult& run);
 
+/// A rank to be played, for ranks that have done the same as far as is known.
+struct RankQuestion {
+  int rank = 0;
+  std::vector<int> among;  ///< ascending, `rank` among them
+  /// To be told of those that turn out to do otherwise, while the rank is played: another of them
+  /// can be played beside it.
+  std::function<void(const std::vector<int>& parted)> parted;
+};
+
 /// Plays ranks of a job, on as many threads (0: one a processor), until each rank of its world is
-/// among those that do what one of them does, or kMostPlays have been played. Puts those together
-/// that did the same, event for event. Order and errors as compare_ranks().
+/// among those that do what one of them does, or kMostPlays have been played. `play` says which of
+/// `among` do the same; others are asked anew. What comes out does not depend on the threads. Puts
+/// those together that did the same, event for event. Order and errors as compare_ranks().
 std::vector<RankResult> classes_of_ranks(const Rank& job, unsigned threads,
-                                         const std::function<RankPlay(int rank)>& play);
+                                         const std::function<RankPlay(const RankQuestion&)>& play);
 inline constexpr std::size_t kMostPlays = 32;
 
 /// Runs each rank by `run`, on as many threads (0: one a processor), and puts those together that

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <mutex>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "sim/ops/exactness.h"
 #include "sim/run/alternatives.h"
 #include "sim/run/import_files.h"
+#include "sim/run/job_times.h"
 #include "sim/run/ranks.h"
 #include "sim/run/record.h"
 #include "sim/torch/source/messages.h"
@@ -72,6 +74,8 @@ Simulator simulator_of(const Scenario& scenario, const Program& program,
   simulation.keep_live = options.keep_live;
   simulation.keep_times = options.keep_times;
   simulation.count_users = scenario.rank.has_value();
+  if (options.keep_track && scenario.rank)
+    simulation.track_of = static_cast<std::uint8_t>(scenario.rank->local());
   SimulatedDevice device;
   device.spec = scenario.device;
   device.settings = scenario.settings;
@@ -149,6 +153,7 @@ RunBasis basis_of(const torch::ModelSource& source, const Scenario& scenario) {
           told(source.notes()),
           {},
           scenario.rank,
+          {},
           {}};
 }
 
@@ -204,6 +209,7 @@ RunResult run_way(const Scenario& scenario, const RunOptions& options,
                   const std::vector<std::string>& assume, lang::Alike* alike = nullptr,
                   torch::Mailbox* mailbox = nullptr) {
   Program program;
+  program.traffic.is_followed = options.keep_track && scenario.rank.has_value();
   std::string printed;
   Simulator simulator = simulator_of(scenario, program, options);
   torch::ModelProgram model = program_of(scenario, assume);
@@ -227,6 +233,7 @@ RunResult run_way(const Scenario& scenario, const RunOptions& options,
   if (alike != nullptr && simulator.users(own) > 1) part_by_device(*alike);
   RunResult result = simulator.finish();
   if (scenario.rank) keep_own(result, own);
+  if (program.traffic.is_followed) result.track = simulator.take_track();
   result.program = std::move(program);
   result.ended_by_oom = source.ended_by_oom();
   result.printed = std::move(printed);
@@ -364,10 +371,12 @@ RunResult with_both_ends(RunResult result, const Scenario& scenario, const RunOp
   ends[is_late_shown ? 1 : 0].is_shown = true;
   if (is_late_shown) {
     std::vector<RankResult> ranks = std::move(result.ranks);
+    std::optional<JobTimes> times = std::move(result.times);
     if (options.watched != nullptr) options.watched->clear();
     if (options.details != nullptr) *options.details = {};
     result = run_rank(late, options, messages);
     result.ranks = std::move(ranks);
+    result.times = std::move(times);
   }
   result.alternatives = std::move(ends);
   return result;
@@ -406,13 +415,14 @@ std::optional<RunResult> run_recorded(const Recording& recording, const Scenario
 namespace {
 
 /// Plays a rank, and tells which others do the same. Where that cannot be asked, it alone does.
-RunResult play(const Scenario& scenario, const RunOptions& options, int rank,
+RunResult play(const Scenario& scenario, const RunOptions& options, const RankQuestion& question,
                torch::Messages& messages, std::vector<int>& alike) {
-  const Scenario one = of_rank(scenario, rank);
+  const Scenario one = of_rank(scenario, question.rank);
   std::optional<lang::Alike> asked;
   try {
     RunResult result = exchanging(one, messages, [&](torch::Mailbox& mailbox) {
-      asked.emplace(*one.rank);
+      asked.emplace(*one.rank, question.among);
+      asked->on_parting = question.parted;
       return run_one(one, options, &*asked, &mailbox);
     });
     if (!asked->is_void()) {
@@ -422,9 +432,39 @@ RunResult play(const Scenario& scenario, const RunOptions& options, int rank,
   } catch (const InputError&) {
     // Something that cannot take what is another on other ranks; or an error of the program's own.
   }
-  alike = {rank};
+  alike = {question.rank};
   return run_rank(one, options, messages);
 }
+
+/// The ranks that were run, for what they do over time.
+class JobLog {
+ public:
+  explicit JobLog(bool is_asked) : is_asked_(is_asked) {}
+
+  /// Takes a rank's track, and what its transfers are told by; ranks that do the same.
+  void take(RunResult& result, const std::vector<int>& ranks) {
+    if (!is_asked_ || !result.track) return;
+    JobPlay play = play_of(ranks, result);
+    const std::scoped_lock lock(mutex_);
+    plays_.push_back(std::move(play));
+  }
+
+  std::optional<JobTimes> times(const Scenario& scenario, const std::vector<RankResult>& ranks) {
+    if (!is_asked_) return std::nullopt;
+    JobTimes times;
+    times.missing = "a rank ends by an out-of-memory error";
+    if (std::ranges::any_of(ranks, [](const RankResult& one) { return one.ended_by_oom; }))
+      return times;
+    if (plays_.empty()) return std::nullopt;
+    std::ranges::sort(plays_, {}, [](const JobPlay& play) { return play.ranks.front(); });
+    return job_times(*scenario.rank, scenario.device, plays_);
+  }
+
+ private:
+  bool is_asked_;
+  std::mutex mutex_;
+  std::vector<JobPlay> plays_;
+};
 
 }  // namespace
 
@@ -435,44 +475,54 @@ RunResult run(const Scenario& scenario, const RunOptions& options) {
   };
   if (!scenario.rank || scenario.rank_choice == RankChoice::kOne)
     return whole_of(run_rank(scenario, options, messages));
+  JobLog log(options.keep_waits);
   RunOptions events;
   events.costs = options.costs;
   events.keep_samples = events.keep_live = events.keep_times = false;
   events.leave_out_repeats = true;
+  events.keep_track = options.keep_waits;
   const bool may_ask =
       scenario.rank_choice == RankChoice::kSome && ways_of(scenario.assume).size() == 1;
   std::vector<RankResult> ranks;
   std::optional<RunResult> whole;  // of the first rank, as it is wanted
   if (!may_ask) {
-    ranks = compare_ranks(
-        ranks_to_run(*scenario.rank, scenario.rank_choice), options.threads,
-        [&](int rank) { return run_rank(of_rank(scenario, rank), events, messages); });
+    ranks = compare_ranks(ranks_to_run(*scenario.rank, scenario.rank_choice), options.threads,
+                          [&](int rank) {
+                            RunResult result = run_rank(of_rank(scenario, rank), events, messages);
+                            log.take(result, {rank});
+                            return result;
+                          });
   } else {
     RunOptions wanted = options;
     wanted.is_last = false;
-    std::vector<int> alike;
-    whole = play(scenario, wanted, 0, messages, alike);
-    if (alike.size() == static_cast<std::size_t>(scenario.rank->world)) {
-      whole->ranks = {told_of(0, *whole).result};
-      whole->ranks.front().ranks = std::move(alike);
-      return whole_of(std::move(*whole));
-    }
-    ranks = classes_of_ranks(*scenario.rank, options.threads, [&](int rank) {
-      std::vector<int> same = alike;
-      // The first has been played; what is wanted of it says as much of its events.
-      RankPlay one = rank == 0 && options.keep_events && options.leave_out_repeats
-                         ? told_of(rank, *whole)
-                         : told_of(rank, play(scenario, events, rank, messages, same));
-      one.result.ranks = std::move(same);
-      return one;
+    wanted.keep_track = options.keep_waits && options.leave_out_repeats;
+    const auto world = static_cast<std::size_t>(scenario.rank->world);
+    ranks = classes_of_ranks(*scenario.rank, options.threads, [&](const RankQuestion& question) {
+      std::vector<int> same;
+      const bool is_first = question.rank == 0;
+      RunResult one = play(scenario, is_first ? wanted : events, question, messages, same);
+      RankPlay told = told_of(question.rank, one);
+      // What is wanted of the first may say less of its events than others are compared by.
+      if (is_first && same.size() < world && !(options.keep_events && options.leave_out_repeats)) {
+        RunResult other = play(scenario, events, question, messages, same);
+        told = told_of(question.rank, other);
+        log.take(other, same);
+      } else {
+        log.take(one, same);
+      }
+      if (is_first) whole = std::move(one);
+      told.result.ranks = std::move(same);
+      return told;
     });
     if (ranks.front().ranks.front() == 0) {
       whole->ranks = std::move(ranks);
+      whole->times = log.times(scenario, whole->ranks);
       return whole_of(std::move(*whole));
     }
   }
   RunResult result = run_rank(of_rank(scenario, ranks.front().ranks.front()), options, messages);
   result.ranks = std::move(ranks);
+  result.times = log.times(scenario, result.ranks);
   return whole_of(std::move(result));
 }
 

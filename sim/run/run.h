@@ -21,6 +21,10 @@ struct RunOptions {
   /// Steps that do what earlier ones did, to the byte, are not simulated again: see
   /// RunResult::repeats.
   bool leave_out_repeats = false;
+  /// What ranks of a job do over time, each waiting for the others (RunBasis::times).
+  bool keep_waits = false;
+  /// What that is made of: RunResult::track. Set by run() itself.
+  bool keep_track = false;
   /// The process ends soon after this run, which need not give back its memory.
   bool is_last = false;
   /// Ranks of a job run at a time; 0: as many as there are processors.

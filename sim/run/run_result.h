@@ -14,6 +14,7 @@
 #include "sim/device/time_error.h"
 #include "sim/program/event.h"
 #include "sim/program/source.h"
+#include "sim/run/track.h"
 
 namespace tidemark {
 
@@ -201,6 +202,52 @@ struct RankResult {
   friend bool operator==(const RankResult&, const RankResult&) = default;
 };
 
+/// What a rank does with a stretch of time.
+enum class RankState : std::uint8_t {
+  kIdle,       ///< its host has queued nothing, or is held up
+  kComputing,  ///< some stream has kernels under way
+  kMoving,     ///< no kernel, a transfer whose ranks are all there
+  kLagging,    ///< it waits in a collective for slower ranks
+  kBubble,     ///< it waits in a transfer of two for its peer: a pipeline's bubble
+};
+inline constexpr std::array<std::string_view, 5> kRankStateNames{"idle", "computing", "moving",
+                                                                 "lagging", "bubble"};
+
+/// A stretch of it, of a rank.
+struct RankSpan {
+  Nanoseconds begin_ns = 0;
+  Nanoseconds end_ns = 0;
+  RankState state = RankState::kIdle;
+  Bytes allocated = 0;      ///< when the host queued what begins last before it
+  std::uint32_t phase = 0;  ///< index into RankTimes::phases
+  friend bool operator==(const RankSpan&, const RankSpan&) = default;
+};
+
+/// The times of ranks that wait for each other, over RankTimes of JobTimes::window.
+struct RankTimes {
+  std::vector<int> ranks;  ///< that have the same times, ascending
+  Nanoseconds begin_ns = 0;
+  Nanoseconds end_ns = 0;
+  std::array<Nanoseconds, kRankStateNames.size()> by_state{};  ///< they sum to end - begin
+  Nanoseconds longest_ns = 0;                                  ///< the longest bubble; 0: none
+  std::string longest;  ///< "receive from rank 2, train.py:41"
+  std::vector<std::string> phases;
+  std::vector<RankSpan> spans;  ///< of the whole run, in order, without gaps
+};
+
+/// What a job's ranks do over time, once each waits for what the others send. Plain data.
+struct JobTimes {
+  std::string window;              ///< what is counted: "step 2"; empty: the whole run
+  std::vector<RankTimes> ranks;    ///< by their first
+  std::vector<std::string> stuck;  ///< ranks that wait for each other for ever: a line each
+  std::string missing;             ///< why there is nothing else; empty: there is
+  std::vector<std::string> links;  ///< what transfers rest on
+  bool has_pipeline = false;       ///< ranks send to each other in twos
+  [[nodiscard]] Nanoseconds of(std::size_t rank, RankState state) const {
+    return ranks[rank].by_state[static_cast<std::size_t>(state)];
+  }
+};
+
 /// What a run rests on. Plain data.
 struct RunBasis {
   Version pytorch;  ///< the release that ran it
@@ -214,6 +261,7 @@ struct RunBasis {
   /// The ranks that were run, worst first; `rank` is the first of the first. Empty where one was
   /// asked for.
   std::vector<RankResult> ranks = {};
+  std::optional<JobTimes> times = {};  ///< only with RunOptions::keep_waits, of several ranks
 };
 
 /// All that a run tells. Plain data.
@@ -234,6 +282,7 @@ struct RunResult : RunBasis {
   std::vector<PackageUse> packages;    ///< that it read, by name
   std::vector<std::string> own_files;  ///< of the user's that it imported, lexically normal
   std::vector<RepeatResult> repeats;   ///< in order; empty unless RunOptions::leave_out_repeats
+  std::optional<RankTrack> track;      ///< what a job's times are made of; only while they are
 };
 
 /// All events of a device, those left out included.

@@ -65,6 +65,7 @@ class Simulator::Clock final : public EventClock {
   }
   void synchronize(StreamId stream) override {
     if (policy_ != nullptr) policy_->synchronize(stream);
+    if (TrackRecorder* track = simulator_.track(device_)) track->synchronize(stream);
     simulator_.follow_policies();
     if (!simulator_.is_timed_) return;
     stamp();
@@ -72,6 +73,7 @@ class Simulator::Clock final : public EventClock {
   }
   void synchronize_device() override {
     if (policy_ != nullptr) policy_->synchronize_device();
+    if (TrackRecorder* track = simulator_.track(device_)) track->synchronize_all();
     simulator_.follow_policies();
     if (!simulator_.is_timed_) return;
     stamp();
@@ -84,6 +86,7 @@ class Simulator::Clock final : public EventClock {
     const Nanoseconds ns = driver_call_ns(simulator_.options_.costs, driver_call(call), bytes);
     ++calls_;
     calls_ns_ += ns;
+    if (TrackRecorder* track = simulator_.track(device_)) track->spend(ns);
     if (!simulator_.is_timed_) return;
     stamp();
     engine().spend(ns);
@@ -185,6 +188,8 @@ Simulator::Simulator(const Program& program, const std::vector<SimulatedDevice>&
   std::vector<EventClock*> clocks;
   for (const std::unique_ptr<Device>& device : devices_) clocks.push_back(&device->clock);
   host_ = std::make_unique<HostMemory>(std::move(clocks), options.keep_events);
+  if (options.track_of)
+    track_.emplace(options.costs.launch_overhead_ns, Engine::Options().event_overhead_ns);
 }
 
 Simulator::~Simulator() = default;
@@ -201,7 +206,7 @@ bool Simulator::ends_run(const Instruction& instruction) const {
     case Concern::kAllocator:
       return instruction.verb == Verb::kResetPeak;
     case Concern::kQueue:
-      return is_timed_ || instruction.verb != Verb::kLaunch;
+      return is_timed_ || track_ || instruction.verb != Verb::kLaunch;
     case Concern::kHostMemory:
     case Concern::kRecord:
       break;
@@ -306,7 +311,18 @@ void Simulator::follow_policies() {
   for (const std::unique_ptr<Device>& device : devices_) device->clock.follow_policy();
 }
 
+Bytes Simulator::allocated(const Device& device) const {
+  return device.allocator->sample().allocated;
+}
+
+void Simulator::transfer(const QueuedTransfer& transfer) {
+  if (TrackRecorder* track = this->track(transfer.device))
+    track->transfer(transfer, allocated(*devices_[transfer.device]));
+}
+
 void Simulator::record_event(const Instruction& instruction) {
+  if (TrackRecorder* track = this->track(instruction.device))
+    track->record(instruction.stream, instruction.id);
   if (is_timed_) engine_.record(stream_of(instruction.device, instruction.stream), instruction.id);
   Clock& clock = devices_[instruction.device]->clock;
   if (clock.policy() == nullptr) return;
@@ -315,6 +331,8 @@ void Simulator::record_event(const Instruction& instruction) {
 }
 
 void Simulator::wait_event(const Instruction& instruction) {
+  if (TrackRecorder* track = this->track(instruction.device))
+    track->wait(instruction.stream, instruction.id);
   if (is_timed_) engine_.wait(stream_of(instruction.device, instruction.stream), instruction.id);
   if (instruction.id >= events_.size() || events_[instruction.id].clock == nullptr) return;
   const RecordedEvent& event = events_[instruction.id];
@@ -323,6 +341,7 @@ void Simulator::wait_event(const Instruction& instruction) {
 }
 
 void Simulator::synchronize_event(std::uint32_t event) {
+  if (track_) track_->synchronize_event(event);
   if (event < events_.size() && events_[event].clock != nullptr)
     events_[event].clock->wait(events_[event].stream, events_[event].ticket);
   if (!is_timed_) return;
@@ -373,10 +392,13 @@ void Simulator::launch(const Instruction& instruction) {
       known = kernel_ns(options_.costs, device.result.spec, program_.costs[instruction.id]);
     duration_ns = known;
   }
-  engine_.launch(stream_of(instruction.device, instruction.stream), duration_ns);
+  if (TrackRecorder* track = this->track(instruction.device))
+    track->launch(instruction.stream, duration_ns, allocated(device));
+  if (is_timed_) engine_.launch(stream_of(instruction.device, instruction.stream), duration_ns);
 }
 
 void Simulator::begin_phase(LabelId label) {
+  if (track_) track_->mark(label, allocated(*devices_[*options_.track_of]));
   for (const std::unique_ptr<Device>& device : devices_) {
     end_phase(*device);
     device->phases.begin(std::string(program_.labels.text(label)), moment(*device));
@@ -475,12 +497,14 @@ std::size_t Simulator::write_state(StateImage& image) {
     image.put((device->phases.has_begun() ? 1U : 0U) | (device->has_context ? 2U : 0U));
   }
   host_->write_state(image);
+  if (track_) track_->moment();
   return left_out_.keep(growth());
 }
 
 void Simulator::repeat(std::size_t since, const Repeat& repeat) {
   const Nanoseconds duration_ns = left_out_.repeat(since, repeat, growth());
   if (is_timed_) engine_.shift(duration_ns);
+  if (track_) track_->repeat(since, repeat);
 }
 
 DeviceResult Simulator::finish(Device& device) {
@@ -498,6 +522,11 @@ DeviceResult Simulator::finish(Device& device) {
     device.allocator->finish_samples();
     result.events = std::move(device.history.events);
     result.samples = std::move(device.history.samples);
+    for (std::size_t i = 0; i < result.events.size() && !program_.purposes.empty(); ++i) {
+      if (result.events[i].action != Action::kAlloc) continue;
+      const auto purpose = program_.purposes.find(result.events[i].id);
+      if (purpose != program_.purposes.end()) result.labels[i] = purpose->second;
+    }
     Peaks found = find_peaks(result, program_, options_.keep_live);
     result.peak_allocated = std::move(found.allocated);
     result.peak_reserved = std::move(found.reserved);

@@ -17,6 +17,7 @@
 #include "sim/run/peak_keeper.h"
 #include "sim/run/phase_log.h"
 #include "sim/run/run_result.h"
+#include "sim/run/track.h"
 
 namespace tidemark {
 
@@ -30,6 +31,8 @@ struct SimulatorOptions {
   bool keep_live = true;     ///< PeakResult::live and by_category; needs keep_events
   bool keep_times = true;    ///< simulated time, even where the policy does not ask for it
   bool count_users = false;  ///< for users()
+  /// The device whose track is kept, for take_track(); none: nobody asks.
+  std::optional<std::uint8_t> track_of = {};
 };
 
 /// One GPU to simulate.
@@ -56,6 +59,9 @@ class Simulator final : public Sink {
   /// Streams of a device that record_stream() named. Requires: SimulatorOptions::count_users.
   [[nodiscard]] std::size_t users(std::size_t device) const;
 
+  /// What the host did to the streams of SimulatorOptions::track_of. Call it once.
+  RankTrack take_track() { return track_->take(); }
+
   Outcome execute(std::span<const Instruction> chunk) override;
   Bytes query(MemoryQuery what, std::uint8_t device) override;
   std::vector<std::pair<std::string, std::int64_t>> statistics(std::uint8_t device) override;
@@ -63,6 +69,7 @@ class Simulator final : public Sink {
   bool query_event(std::uint32_t event) override;
   [[nodiscard]] std::int64_t host_time_ns() const override;
   std::optional<bool> query_stream(std::uint8_t device, StreamId stream) override;
+  void transfer(const QueuedTransfer& transfer) override;
   std::size_t write_state(StateImage& image) override;
   void repeat(std::size_t moment, const Repeat& repeat) override;
 
@@ -76,6 +83,11 @@ class Simulator final : public Sink {
   [[nodiscard]] bool ends_run(const Instruction& instruction) const;
   void execute_alone(const Instruction& instruction);
   void launch(const Instruction& instruction);
+  /// Where the device's track is kept; null: it is not.
+  [[nodiscard]] TrackRecorder* track(std::uint8_t device) {
+    return track_ && *options_.track_of == device ? &*track_ : nullptr;
+  }
+  Bytes allocated(const Device& device) const;
   void begin_phase(LabelId label);
   void measure(Device& device, LabelId label);
   void follow_policies();
@@ -115,6 +127,7 @@ class Simulator final : public Sink {
   StreamId next_stream_ = 0;
   std::uint64_t instructions_ = 0;  ///< simulated
   LeftOut left_out_;
+  std::optional<TrackRecorder> track_;
   bool is_timed_ = true;
 };
 

@@ -152,6 +152,9 @@ void Decomposer::element_wise(NodeId id) {
   if (!is_kept(name) && !is_product) remember(name);
   std::vector<NodeId> inputs = inputs_of(id);
   if (inputs.empty()) refuse(node.name);
+  // Dynamo writes a scaled sum in place as a product and a sum (variables/tensor.py, method_add_).
+  const bool scales_first = node.name == "add_" && is_scaled(node) && inputs.size() == 2;
+  if (scales_first) inputs[1] = builder_.pointwise("mul", {inputs[1]}, node.call, 1);
   // A gradient's step is the same operator as the program's.
   const bool says_all =
       node.numbers == 0 && (name == "mul" || name == "neg" || name == "exp" ||
@@ -160,7 +163,7 @@ void Decomposer::element_wise(NodeId id) {
                                            says_all ? std::string_view() : node.call, node.numbers);
   GraphNode& made = out_.nodes[result];
   if (!says_all) made.settings = node.settings;
-  if (is_scaled(node)) made.dims = {1};
+  if (is_scaled(node) && !scales_first) made.dims = {1};
   made.dtype = node.dtype;
   made.sizes = node.sizes;
   gives(id, result);

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <numeric>
+#include <unordered_map>
+#include <utility>
 
 namespace tidemark::graph::inductor {
 
@@ -70,13 +73,69 @@ void add(Index& to, const Index& index, std::int64_t scale) {
   tidy(to);
 }
 
+namespace {
+
+/// A place in several dimensions that does not come apart into them.
+struct Tangle {
+  Index place;
+  std::vector<std::int64_t> strides;  ///< of each of its dimensions, in units of the last one
+};
+
+/// By the marks of their dimensions' indices: the tangle, and which of its dimensions it is.
+using Tangles =
+    std::unordered_map<std::uint64_t, std::pair<std::shared_ptr<const Tangle>, std::size_t>>;
+
+Tangles& tangles() {
+  thread_local Tangles known;
+  return known;
+}
+
+/// Dimensions that are joined again as they were are their place. Source: torch's
+/// _join_dimensions_cached.
+void add_marked(Index& to, const Indices& index, const ops::Dims& sizes, const ops::Dims& strides) {
+  std::vector<bool> is_done(index.size());
+  const auto tangle_of = [&](std::size_t i) {
+    const auto found =
+        sizes[i] == 1 || index[i].mark == 0 ? tangles().end() : tangles().find(index[i].mark);
+    return found == tangles().end() ? Tangles::mapped_type{} : found->second;
+  };
+  for (std::size_t i = 0; i < index.size(); ++i) {
+    if (sizes[i] == 1 || index[i].mark == 0 || is_done[i]) continue;
+    const auto [tangle, number] = tangle_of(i);
+    std::vector<std::size_t> members;
+    for (std::size_t j = i; tangle != nullptr && j < index.size(); ++j) {
+      const auto other = tangle_of(j);
+      const bool is_alike = other.first == tangle && strides[j] * tangle->strides[number] ==
+                                                         strides[i] * tangle->strides[other.second];
+      if (is_alike) members.push_back(j);
+    }
+    const bool is_whole = tangle != nullptr && members.size() == tangle->strides.size() &&
+                          strides[i] % tangle->strides[number] == 0;
+    if (!is_whole) {
+      add(to, index[i], strides[i]);
+      continue;
+    }
+    for (const std::size_t j : members) is_done[j] = true;
+    add(to, tangle->place, strides[i] / tangle->strides[number]);
+  }
+}
+
+}  // namespace
+
 Index flat(const Indices& index, const ops::Dims& sizes, const ops::Dims& strides,
            std::int64_t offset) {
   Index out;
   out.offset = offset;
+  bool has_marks = false;
   for (std::size_t i = 0; i < index.size(); ++i) {
-    if (sizes[i] != 1) add(out, index[i], strides[i]);
+    if (sizes[i] == 1) continue;
+    if (index[i].mark != 0) {
+      has_marks = true;
+    } else {
+      add(out, index[i], strides[i]);
+    }
   }
+  if (has_marks) add_marked(out, index, sizes, strides);
   return out;
 }
 
@@ -106,35 +165,69 @@ bool take_dimension(std::vector<Digit>& rest, std::int64_t stride, Index& into) 
   return true;
 }
 
+/// The indices of dimensions that a place does not come apart into: marks.
+void mark_dimensions(const Index& place, const std::vector<std::size_t>& dims,
+                     const ops::Dims& sizes, const ops::Dims& strides, std::int64_t unit,
+                     Indices& out) {
+  std::uint64_t mark = hash_of(place);
+  auto tangle = std::make_shared<Tangle>();
+  tangle->place = place;
+  for (const std::size_t d : dims) {
+    tangle->strides.push_back(strides[d] / unit);
+    mark = mixed(mixed(mark, static_cast<std::uint64_t>(strides[d] / unit)),
+                 static_cast<std::uint64_t>(sizes[d]));
+  }
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    const std::size_t d = dims[i];
+    out[d].mark = mixed(mark, i) | 1U;
+    // How far the first turn of each loop moves it.
+    for (Digit digit : place.digits) {
+      digit.scale = digit.divisor == 1 ? (digit.scale / tangle->strides[i]) % sizes[d] : 1;
+      if (digit.scale != 0) out[d].digits.push_back(digit);
+    }
+    if (place.mark == 0) tangles().try_emplace(out[d].mark, tangle, i);
+  }
+}
+
 }  // namespace
 
 Indices unflat(const Index& offset, const ops::Dims& sizes, const ops::Dims& strides) {
   Indices out(sizes.size());
-  std::vector<std::size_t> order(sizes.size());
-  std::iota(order.begin(), order.end(), 0);
+  std::vector<std::size_t> order;
+  for (std::size_t d = 0; d < sizes.size(); ++d) {
+    if (sizes[d] != 1 && strides[d] > 0) order.push_back(d);
+  }
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return strides[a] > strides[b]; });
+  if (offset.mark != 0) {
+    mark_dimensions(offset, order, sizes, strides, 1, out);
+    return out;
+  }
   std::vector<Digit> rest = offset.digits;
   std::int64_t left = offset.offset;
-  bool is_known = offset.mark == 0;
+  // Dimensions that the place does not come apart into before the next one.
+  std::vector<std::size_t> together;
   for (const std::size_t d : order) {
-    if (sizes[d] == 1 || strides[d] <= 0 || !is_known) continue;
-    is_known = take_dimension(rest, strides[d], out[d]);
-    out[d].offset = left / strides[d];
+    together.push_back(d);
+    std::vector<Digit> lower = rest;
+    Index place;
+    if (!take_dimension(lower, strides[d], place)) continue;
+    rest = std::move(lower);
+    place.offset = left / strides[d];
     left %= strides[d];
-    tidy(out[d]);
-  }
-  if (is_known) return out;
-  const std::uint64_t mark = hash_of(offset) | 1U;
-  for (std::size_t d = 0; d < out.size(); ++d) {
-    out[d] = {};
-    if (sizes[d] == 1 || strides[d] <= 0) continue;
-    out[d].mark = mixed(mark, d);
-    // How far the first turn of each loop moves it.
-    for (Digit digit : offset.digits) {
-      digit.scale = digit.divisor == 1 ? (digit.scale / strides[d]) % sizes[d] : 1;
-      if (digit.scale != 0) out[d].digits.push_back(digit);
+    tidy(place);
+    if (together.size() == 1) {
+      out[d] = std::move(place);
+    } else {
+      mark_dimensions(place, together, sizes, strides, strides[d], out);
     }
+    together.clear();
+  }
+  if (!together.empty()) {
+    Index place;
+    place.digits = rest;
+    place.offset = left;
+    mark_dimensions(place, together, sizes, strides, 1, out);
   }
   return out;
 }

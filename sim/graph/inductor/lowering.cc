@@ -180,11 +180,38 @@ Trace::Value Lowering::load_box(Trace& trace, const Box& box, const Indices& at)
   return trace.load(box.buffer, flat(at, box.sizes, buffer.strides, 0));
 }
 
+namespace {
+
+/// The indices of what a view looks at. One that only turns dimensions round hands them on.
+Indices looked_through(const Indices& at, const Dims& seen, const Dims& seen_strides,
+                       std::int64_t offset, const Dims& sizes, const Dims& strides) {
+  Indices there(sizes.size());
+  std::vector<bool> is_taken(seen.size());
+  bool is_turned = offset == 0;
+  for (std::size_t d = 0; d < sizes.size() && is_turned; ++d) {
+    if (sizes[d] == 1) continue;
+    std::size_t from = 0;
+    while (from < seen.size() &&
+           (is_taken[from] || seen[from] != sizes[d] || seen_strides[from] != strides[d]))
+      ++from;
+    is_turned = from < seen.size();
+    if (!is_turned) break;
+    is_taken[from] = true;
+    there[d] = at[from];
+  }
+  for (std::size_t d = 0; d < seen.size(); ++d)
+    is_turned = is_turned && (is_taken[d] || seen[d] == 1);
+  if (is_turned) return there;
+  return unflat(flat(at, seen, seen_strides, offset), sizes, strides);
+}
+
+}  // namespace
+
 Trace::Value Lowering::load(Trace& trace, const Operand& operand, const Indices& at) const {
   const auto& [view, box, dtype] = operand;
   if (view.is_whole) return load_box(trace, box, at);
-  const Index place = flat(at, view.sizes, view.strides, view.offset - box.offset);
-  const Indices there = unflat(place, box.sizes, box.strides);
+  const Indices there = looked_through(at, view.sizes, view.strides, view.offset - box.offset,
+                                       box.sizes, box.strides);
   if (!view.is_memory || box.loops != nullptr) return load_box(trace, box, there);
   return trace.load(box.buffer, flat(there, box.sizes, program.buffers[box.buffer].strides, 0));
 }

@@ -95,6 +95,7 @@ class Lowering {
   [[nodiscard]] bool is_sent_in_place(NodeId id) const;
   void convolution(NodeId id);
   void copy_operands(NodeId id, bool is_last);
+  void copy_factors(NodeId id);
   void product(NodeId id);
   void concatenate(NodeId id);
   [[nodiscard]] bool joins_in_loop(NodeId id) const;

@@ -1,5 +1,6 @@
-// What a convolution's kernel copies of its operands, by how they lie when it runs. Source:
-// docs/rules/compile.md#4; at::native's convolution_backward, cudnn_convolution_forward.
+// What kernels of convolutions and of products of batches copy of their operands, by how they lie
+// when they run. Source: docs/rules/compile.md#4; at::native's convolution_backward,
+// cudnn_convolution_forward, prepare_batch_matrix_for_cublas.
 
 #include <algorithm>
 #include <array>
@@ -178,6 +179,42 @@ void Lowering::copy_operands(NodeId id, bool is_last) {
       writer.write_one();
       writer.drop_to(held);
     }
+  }
+  writer.write_rest();
+  writer.drop_all();
+  program.effects.emplace_back(id, std::move(writer.effects));
+}
+
+/// Copies of the factors of a product of batches that cuBLAS cannot read. A view that was taken of
+/// a loop, before that had memory, has a stride of 0 where its size is 1. Source: torch's
+/// ExternKernel.convert_to_reinterpret_view.
+void Lowering::copy_factors(NodeId id) {
+  const GraphNode& node = nodes_[id];
+  if (node.sizes.size() != 3 || !node.device.is_cuda()) return;
+  std::vector<NodeId> factors{node.inputs.end() - 2, node.inputs.end()};
+  const auto is_readable = [&](NodeId factor) {
+    const View& view = values_[factor];
+    if (!is_strided(view)) return true;  // it was copied
+    Dims strides = strides_of(view);
+    const Dims& sizes = view.sizes;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      if (!view.is_whole && !view.is_memory && sizes[i] == 1) strides[i] = 0;
+    }
+    const auto leads = [&](std::size_t dense, std::size_t other) {
+      return strides[dense] == 1 && strides[other] >= std::max<std::int64_t>(1, sizes[dense]);
+    };
+    const bool has_no_gaps = lies_as(sizes, strides, dense_strides(sizes));
+    return leads(2, 1) || leads(1, 2) || (has_no_gaps && strides[1] != 0 && strides[2] != 0);
+  };
+  // Rows are columns to cuBLAS: the second factor comes first, unless the result is one column.
+  if (node.sizes[2] != 1) std::swap(factors[0], factors[1]);
+  if (is_readable(factors[0]) && is_readable(factors[1])) return;
+  CopyWriter writer(node);
+  if (!writer.leave_out_copies({bytes_of(nodes_[factors[0]]), bytes_of(nodes_[factors[1]])}))
+    return;
+  if (writer.write_to(node.storage)) writer.write_one();
+  for (const NodeId factor : factors) {
+    if (!is_readable(factor)) writer.copy(nodes_[factor]);
   }
   writer.write_rest();
   writer.drop_all();

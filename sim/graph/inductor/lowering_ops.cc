@@ -63,7 +63,7 @@ void Lowering::look(NodeId id) {
     const bool is_cut = seen.name == "view" && boxes_[of.box].loops != nullptr &&
                         inductor::product(nodes_[base].sizes) == inductor::product(seen.sizes) &&
                         !meets(nodes_[base].sizes, seen.sizes);
-    const bool is_memory = of.is_memory || boxes_[of.box].loops == nullptr;
+    const bool is_memory = of.is_memory || (of.is_whole && boxes_[of.box].loops == nullptr);
     values_[as] = {of.box,   seen.sizes, seen.strides, seen.offset, false, of.is_tangled || is_cut,
                    is_memory};
   };
@@ -373,6 +373,7 @@ void Lowering::product(NodeId id) {
     realized(node.inputs[2]);
   }
   for (const NodeId input : node.inputs) operation.reads.push_back(realized(input));
+  copy_factors(id);
   Buffer buffer = buffer_for(id);
   // Source: torch's choices.py, _need_to_fix_layout.
   buffer.goes_anywhere = node.sizes.size() == 2;  // those of batches do not

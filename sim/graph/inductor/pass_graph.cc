@@ -285,15 +285,27 @@ bool is_loop(const GraphNode& node) {
          node.kind == NodeKind::kCast;
 }
 
+/// What becomes of a pass's sums and products, decided from the last node on.
+struct ProductChoices {
+  std::vector<NodeId> taken_in;   ///< by sum: the product that takes its other operand in
+  std::vector<bool> is_taken;     ///< by product
+  std::vector<bool> comes_apart;  ///< by product with a sum: it is both again
+  std::vector<bool> is_output;
+  std::vector<std::vector<NodeId>> users;
+};
+
 /// Whether all that is made of a node, behind views, is loops.
-bool feeds_loops(const PassGraph& pass, const std::vector<std::vector<NodeId>>& users,
-                 const std::vector<bool>& is_output, NodeId id) {
-  if (is_output[id]) return false;
-  for (const NodeId user : users[id]) {
+bool feeds_loops(const PassGraph& pass, const ProductChoices& choices, NodeId id) {
+  if (choices.is_output[id]) return false;
+  for (const NodeId user : choices.users[id]) {
     const GraphNode& node = pass.graph.nodes[user];
+    const bool is_behind_product = choices.comes_apart[user] && node.inputs[0] == id &&
+                                   node.inputs[1] != id && node.inputs[2] != id;
+    if (is_behind_product) continue;
+    if (choices.taken_in[user] != kNoNode) return false;
     if (looks_only(node) ||
         (node.has_parts && node.effects.empty() && node.kind != NodeKind::kReduction)) {
-      if (!feeds_loops(pass, users, is_output, user)) return false;
+      if (!feeds_loops(pass, choices, user)) return false;
     } else if (!is_loop(node)) {
       return false;
     }
@@ -317,23 +329,49 @@ bool is_expandable_to(const ops::Dims& from, const ops::Dims& to) {
   return true;
 }
 
-/// Of a sum, its operand that is a product which takes the other in; kNoNode: there is none.
-NodeId product_of_sum(const PassGraph& pass, const std::vector<std::vector<NodeId>>& users,
-                      const std::vector<bool>& is_output, NodeId id) {
+/// Of a sum, its operand that is a product which takes the other in, the second before the first;
+/// kNoNode: there is none. A factor of the sum (alpha=) keeps nothing from it, since patterns look
+/// at no names that they do not have (torch's pattern_matcher.py, _TargetArgsExpr).
+NodeId product_of_sum(const PassGraph& pass, const ProductChoices& choices, NodeId id) {
   const GraphNode& node = pass.graph.nodes[id];
   const bool is_sum = node.kind == NodeKind::kPointwise && node.name == "add" &&
-                      node.inputs.size() == 2 && node.numbers == 0 && node.dims.empty();
+                      node.inputs.size() == 2 && node.numbers == 0;
   if (!is_sum || node.sizes.size() != 2) return kNoNode;
-  for (std::size_t i = 0; i < 2; ++i) {
+  for (const std::size_t i : {1U, 0U}) {
     const NodeId product = node.inputs[i];
     const GraphNode& other = pass.graph.nodes[node.inputs[1 - i]];
     const GraphNode& factor = pass.graph.nodes[product];
-    const bool fits = is_plain_product(factor) && users[product].size() == 1 &&
-                      !is_output[product] && node.inputs[0] != node.inputs[1] &&
-                      is_expandable_to(other.sizes, factor.sizes) && other.device.is_cuda();
-    if (fits) return feeds_loops(pass, users, is_output, id) ? kNoNode : product;
+    const bool fits = is_plain_product(factor) && choices.users[product].size() == 1 &&
+                      !choices.is_output[product] && node.inputs[0] != node.inputs[1] &&
+                      other.dtype == factor.dtype && is_expandable_to(other.sizes, factor.sizes) &&
+                      other.device.is_cuda();
+    if (fits) return feeds_loops(pass, choices, id) ? kNoNode : product;
   }
   return kNoNode;
+}
+
+/// The last node decides first, and what it becomes is what earlier ones see. Source: torch's
+/// PatternMatcherPass.apply, which goes through the graph backwards; post_grad.py.
+ProductChoices choose_products(const PassGraph& pass) {
+  const std::vector<GraphNode>& nodes = pass.graph.nodes;
+  ProductChoices choices;
+  choices.taken_in.assign(nodes.size(), kNoNode);
+  choices.is_taken.resize(nodes.size());
+  choices.comes_apart.resize(nodes.size());
+  choices.is_output.resize(nodes.size());
+  choices.users = pass.graph.users();
+  for (const NodeId id : pass.outputs) {
+    if (id != kNoNode) choices.is_output[id] = true;
+  }
+  for (auto id = static_cast<NodeId>(nodes.size()); id-- > 0;) {
+    const GraphNode& node = nodes[id];
+    choices.taken_in[id] = product_of_sum(pass, choices, id);
+    if (choices.taken_in[id] != kNoNode) choices.is_taken[choices.taken_in[id]] = true;
+    const bool is_narrow = ops::element_bytes(node.dtype) < 4;
+    choices.comes_apart[id] = node.name == "addmm" && node.inputs.size() == 3 && !is_narrow &&
+                              feeds_loops(pass, choices, id);
+  }
+  return choices;
 }
 
 }  // namespace
@@ -480,11 +518,7 @@ std::vector<bool> scatter_into_inputs(PassGraph& pass) {
 void rewrite_pass(PassGraph& pass) {
   if (pass.is_inference) put_in_order(pass, local_order(pass));
   const std::vector<bool> is_left_out = scatter_into_inputs(pass);
-  const auto users = pass.graph.users();
-  std::vector<bool> is_output(pass.graph.nodes.size());
-  for (const NodeId id : pass.outputs) {
-    if (id != kNoNode) is_output[id] = true;
-  }
+  const ProductChoices choices = choose_products(pass);
   PassGraph out;
   out.inputs = pass.inputs;
   out.is_donated = pass.is_donated;
@@ -501,19 +535,14 @@ void rewrite_pass(PassGraph& pass) {
     out.places.push_back(pass.places[old]);
     return static_cast<NodeId>(out.graph.nodes.size() - 1);
   };
-  std::vector<NodeId> taken_in(pass.graph.nodes.size(), kNoNode);  // by sum: its product
-  std::vector<bool> is_taken(pass.graph.nodes.size());
   for (NodeId id = 0; id < pass.graph.nodes.size(); ++id) {
-    taken_in[id] = product_of_sum(pass, users, is_output, id);
-    if (taken_in[id] != kNoNode) is_taken[taken_in[id]] = true;
-  }
-  for (NodeId id = 0; id < pass.graph.nodes.size(); ++id) {
-    if (is_taken[id] || is_left_out[id]) continue;
+    if (choices.is_taken[id] || is_left_out[id]) continue;
     GraphNode node = pass.graph.nodes[id];
-    if (const NodeId product = taken_in[id]; product != kNoNode) {
-      const NodeId other = node.inputs[0] == product ? node.inputs[1] : node.inputs[0];
+    if (const NodeId product = choices.taken_in[id]; product != kNoNode) {
+      const NodeId other = node.inputs[1] == product ? node.inputs[0] : node.inputs[1];
       const GraphNode& factors = pass.graph.nodes[product];
       node.name = "addmm";
+      node.dims.clear();
       node.kind = NodeKind::kProduct;
       node.effects = factors.effects;
       for (Effect& effect : node.effects) {
@@ -524,10 +553,7 @@ void rewrite_pass(PassGraph& pass) {
       continue;
     }
     for (NodeId& input : node.inputs) input = at[input];
-    const bool is_narrow = ops::element_bytes(node.dtype) < 4;
-    const bool comes_apart = node.name == "addmm" && node.inputs.size() == 3 && !is_narrow &&
-                             feeds_loops(pass, users, is_output, id);
-    if (!comes_apart) {
+    if (!choices.comes_apart[id]) {
       at[id] = add(std::move(node), id);
       continue;
     }

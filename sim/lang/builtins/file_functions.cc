@@ -38,9 +38,14 @@ auto first_of(Interp& in, const std::string& path, const Look& look) {
   return Found();
 }
 
-std::shared_ptr<const SourceText> text_at(Interp& in, const std::string& path) {
+std::optional<std::string> text_at(Interp& in, const std::string& path) {
   return first_of(in, path,
-                  [](SourceFiles& files, const std::string& at) { return files.read(at); });
+                  [](SourceFiles& files, const std::string& at) -> std::optional<std::string> {
+                    auto* const host = dynamic_cast<HostView*>(&files);
+                    if (host != nullptr) return host->text(at);
+                    const auto found = files.read(at);
+                    return found == nullptr ? std::nullopt : std::optional(found->text);
+                  });
 }
 
 const std::vector<std::string>* folder_at(Interp& in, const std::string& path) {
@@ -108,9 +113,9 @@ void add_file_functions(Interp& in, Module& module) {
   define(in, module, "read_text(path)", [read](Interp& interp, Arguments& args) {
     const std::string& path = args.text(0);
     if (Value known = read->find(path); !known.is_none()) return known;
-    const auto found = text_at(interp, path);
-    if (found == nullptr) return Value::none();
-    Value text = interp.str(found->text);
+    std::optional<std::string> found = text_at(interp, path);
+    if (!found) return Value::none();
+    Value text = interp.str(*std::move(found));
     read->keep(path, text);
     return text;
   });

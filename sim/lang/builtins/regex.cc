@@ -7,6 +7,7 @@
 #include <array>
 #include <memory>
 
+#include "sim/base/text_search.h"
 #include "sim/lang/builtins/library.h"
 #include "sim/lang/builtins/regex_syntax.h"
 
@@ -59,10 +60,8 @@ bool is_well_formed(std::string_view text) {
 class Characters {
  public:
   Characters() = default;
-  explicit Characters(std::string_view text)
-      : text_(text),
-        is_ascii_(std::ranges::none_of(text, [](char c) { return (c & 0x80) != 0; })),
-        is_well_formed_(is_ascii_ || is_well_formed(text)) {}
+  Characters(std::string_view text, bool is_ascii)
+      : text_(text), is_ascii_(is_ascii), is_well_formed_(is_ascii_ || is_well_formed(text)) {}
 
   [[nodiscard]] bool well_formed() const { return is_well_formed_; }
   [[nodiscard]] std::size_t bytes_before(std::int64_t character) {
@@ -102,6 +101,7 @@ class Regex final : public Instance {
         match_(pcre2_match_data_create_from_pattern(code, nullptr)),
         context_(pcre2_match_context_create(nullptr)),
         text_(std::move(text)),
+        needed_(needed_text(text_)),
         options_(options) {
     if (match_ == nullptr || context_ == nullptr) throw std::bad_alloc();
     pcre2_set_match_limit(context_.get(), kMostTries);
@@ -132,6 +132,7 @@ class Regex final : public Instance {
   std::unique_ptr<pcre2_match_data, FreeMatch> match_;
   std::unique_ptr<pcre2_match_context, FreeContext> context_;
   RegexText text_;
+  std::string needed_;  ///< stands in all that is matched; empty: that is not known
   std::uint32_t options_;
   std::unique_ptr<pcre2_code, FreeCode> code_for_all_;  ///< for texts that are not well formed
   Value last_;                                          ///< the text that places_ are of
@@ -150,7 +151,11 @@ std::unique_ptr<pcre2_compile_context, decltype(&pcre2_compile_context_free)> co
 
 Characters& Regex::places_in(const Value& value, std::string_view text) {
   if (value.as<Str>() == nullptr || !value.same_as(last_)) {
-    places_ = Characters(text);
+    const auto* whole = value.as<Str>();
+    const bool is_ascii = whole != nullptr && whole->text().size() == text.size()
+                              ? static_cast<std::size_t>(whole->length()) == text.size()
+                              : std::ranges::none_of(text, [](char c) { return (c & 0x80) != 0; });
+    places_ = Characters(text, is_ascii);
     // An instance of a subclass may hold this in turn.
     last_ = value.as<Str>() == nullptr ? Value() : value;
   }
@@ -173,6 +178,13 @@ const pcre2_code* Regex::code_for_subject() {
 
 std::span<const PCRE2_SIZE> Regex::find(Interp& in, std::string_view subject, std::size_t begin,
                                         std::uint32_t options) {
+  // A search in a long text that has not what it takes ends where a search for that does.
+  constexpr std::size_t kLong = 256;
+  if (needed_.size() > 3 && (options & PCRE2_ANCHORED) == 0 && subject.size() - begin > kLong &&
+      find_text(subject.substr(begin), needed_) == std::string_view::npos) {
+    in.charge(kStepsOfMatch + (subject.size() - begin) / kBytesOfStep);
+    return {};
+  }
   const auto* bytes = reinterpret_cast<PCRE2_SPTR>(subject.data());
   if (places_.well_formed()) options |= PCRE2_NO_UTF_CHECK;
   const int found = pcre2_match(code_for_subject(), bytes, subject.size(), begin, options,

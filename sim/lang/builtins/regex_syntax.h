@@ -35,4 +35,8 @@ struct RegexText {
 /// Cost: linear in the length.
 RegexText translate_regex(std::string_view pattern, std::uint32_t flags);
 
+/// A text that stands in all that an expression matches, as far as that is plain to see: the
+/// longest run of letters outside groups. Empty: there is none.
+std::string needed_text(const RegexText& regex);
+
 }  // namespace tidemark::lang

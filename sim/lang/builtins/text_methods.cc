@@ -103,6 +103,10 @@ Value split(Interp& in, Arguments& args) {
   }
   const std::string& separator = args.text(1);
   if (separator.empty()) in.value_error("empty separator");
+  // Of many pieces their number is counted first.
+  constexpr std::size_t kLong = 256;
+  if (left < 0 && separator.size() == 1 && text.size() > kLong)
+    out.reserve(count_bytes(text, separator.front()) + 1);
   while (left-- != 0) {
     const std::size_t end = find_text(text, separator);
     if (end == std::string_view::npos) break;
@@ -381,6 +385,17 @@ constexpr FunctionRow kMethods[] = {
        std::string_view text = args.text(0);
        const bool keeps_ends = args.boolean(1);
        std::vector<Value> out;
+       // Mostly nothing but '\n' ends lines: that is found once.
+       const std::size_t kept = keeps_ends ? 1 : 0;
+       if (!has_other_line_ends(text)) {
+         out.reserve(count_bytes(text, '\n') + 1);
+         for (std::size_t begin = 0; begin < text.size();) {
+           const std::size_t end = std::min(text.find('\n', begin), text.size());
+           out.push_back(in.str(std::string(text.substr(begin, end + kept - begin))));
+           begin = end + 1;
+         }
+         return in.list(std::move(out));
+       }
        while (!text.empty()) {
          const auto [size, mark] = line_of(text);
          out.push_back(in.str(std::string(text.substr(0, keeps_ends ? size + mark : size))));

@@ -16,6 +16,8 @@ class HostView {
   /// The first `count` bytes of a file, fewer where it has fewer; nullopt: there is no such file.
   /// Errors: InputError, without a place, where it may not be read. Cost: the bytes that are read.
   virtual std::optional<std::string> begin(const std::string& file, std::uint64_t count) = 0;
+  /// A file's text, as SourceFiles::read gives it, for who keeps the text alone. Errors: the same.
+  virtual std::optional<std::string> text(const std::string& file) = 0;
   /// The folder that relative paths begin in, from the root.
   [[nodiscard]] virtual std::string working_folder() const = 0;
 

@@ -109,11 +109,17 @@ void bind_arguments(Interp& in, Function& function, CallArgs& args, Value* slots
       args.values[args.positional + k].reset();
     }
   };
+  std::size_t next = parameters.positional_only;  // keywords often come in the parameters' order
   for (std::size_t k = 0; k < args.keyword_count; ++k) {
     const Name name = args.keywords[k];
-    std::size_t at = parameters.positional_only;
+    std::size_t at = next;
     while (at < named && code.slots[at] != name) ++at;
+    if (at == named) {
+      for (at = parameters.positional_only; at < next && code.slots[at] != name;) ++at;
+      if (at == next) at = named;
+    }
     if (at < named) {
+      next = at + 1;
       if (!slots[at].empty()) {
         drop_keywords(k);
         twice(in, in.text(function.qualname), name);
@@ -174,7 +180,8 @@ void Evaluator::leave(Interp& in, Frame& frame, std::size_t count) {
     return;
   }
   frame.object.reset();
-  for (std::size_t i = 0; i < count; ++i) frame.slots[i].reset();
+  for (std::size_t i = 0; i < count; ++i)
+    if (!frame.slots[i].empty()) frame.slots[i].reset();
 }
 
 void Evaluator::make_cells(Interp& in, const Code& code, Value* slots) {

@@ -82,6 +82,8 @@ void AttrMap::set(Name name, Value value) {
     return;
   }
   ever_ |= bit(name);
+  // Growing by one, two and four costs more than the room.
+  if (entries_.capacity() == 0) entries_.reserve(4);
   entries_.push_back({name, std::move(value)});
   if (slots_.empty() ? entries_.size() > kLinear : entries_.size() * 2 > slots_.size()) {
     rebuild();

@@ -161,9 +161,14 @@ bool Interp::builtin_contains(const Value& container, const Value& item) {
         const std::vector<Value>& items = object->kind() == Kind::kList
                                               ? static_cast<List*>(object)->items
                                               : static_cast<Tuple*>(object)->items;
+        const Str* text = item.as<Str>();
         for (std::size_t i = 0; i < items.size(); ++i) {  // An item's code may change the list
           step();
           if (items[i].same_as(item)) return true;
+          if (const Str* other = text == nullptr ? nullptr : items[i].as<Str>()) {
+            if (other->text() == text->text()) return true;
+            continue;
+          }
           const Value next = items[i];
           if (equal(next, item)) return true;
         }

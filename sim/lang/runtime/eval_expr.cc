@@ -329,6 +329,27 @@ Value Evaluator::compare(const CompareExpr* node) {
   }
 }
 
+namespace {
+
+/// Drops what a call was made of, the function first, then its arguments in order.
+class DropOperands {
+ public:
+  DropOperands(Value& callee, ValueStack::Span& values) : callee_(callee), values_(values) {}
+  ~DropOperands() {
+    callee_.reset();
+    for (std::size_t i = 0; i < values_.size(); ++i)
+      if (!values_[i].empty()) values_[i].reset();
+  }
+  DropOperands(const DropOperands&) = delete;
+  DropOperands& operator=(const DropOperands&) = delete;
+
+ private:
+  Value& callee_;
+  ValueStack::Span& values_;
+};
+
+}  // namespace
+
 // The function to call, with `self` set when it is a method found on self's class: nothing is bound
 // then.
 Value Evaluator::find_callee(const CallExpr* node, Value& self) {
@@ -358,16 +379,9 @@ Value Evaluator::call(const CallExpr* node) {
   }
   CallArgs args{values.data() + (with_self ? 0 : 1), positional + (with_self ? 1 : 0),
                 node->keyword_names.data, keywords, true};
-  try {
-    Value result = in_.call(callee, args);
-    callee.reset();
-    values.drop_forward();
-    return result;
-  } catch (const Raised&) {
-    callee.reset();
-    values.drop_forward();
-    throw;
-  }
+  // On the way out by an exception as well; a handler of its own would stop that at each call.
+  const DropOperands drop(callee, values);
+  return in_.call(callee, args);
 }
 
 // f(*a, **k): CPython builds a tuple and a dict that live until the call returns. A lone *t with a

@@ -122,6 +122,54 @@ bool Question::is_true_of(std::string_view text) const {
   return false;
 }
 
+std::optional<bool> Question::is_true_by(char first) const {
+  switch (kind) {
+    case Kind::kBegins: {
+      std::optional<bool> out = false;
+      for (const std::string_view begin : texts) {
+        if (begin.empty() || (begin.size() == 1 && begin.front() == first)) return true;
+        if (begin.front() == first) out.reset();
+      }
+      return out;
+    }
+    case Kind::kHas:
+      if (texts.front().size() == 1 && texts.front().front() == first) return true;
+      return std::nullopt;
+    case Kind::kNot: {
+      const std::optional<bool> part = parts.front().is_true_by(first);
+      return part ? std::optional(!*part) : part;
+    }
+    case Kind::kAnd:
+    case Kind::kOr: {
+      std::optional<bool> out = kind == Kind::kAnd;
+      for (const Question& part : parts) {
+        const std::optional<bool> answer = part.is_true_by(first);
+        if (answer && *answer == (kind == Kind::kOr)) return answer;
+        if (!answer) out.reset();
+      }
+      return out;
+    }
+  }
+  return std::nullopt;
+}
+
+LoopSearch::Answer LoopSearch::answer_of(std::size_t first) const {
+  const std::optional<bool> known = first == kNoLetter
+                                        ? question_.is_true_of({})
+                                        : question_.is_true_by(static_cast<char>(first));
+  if (!known) return Answer::kAsk;
+  return *known == passes_where_ ? Answer::kYes : Answer::kNo;
+}
+
+inline bool LoopSearch::is_passed(std::string_view text) {
+  const std::size_t first =
+      text.empty() ? kNoLetter : static_cast<std::size_t>(static_cast<unsigned char>(text.front()));
+  Answer& answer = answers_[first];
+  if (answer == Answer::kUnknown) answer = answer_of(first);
+  return answer == Answer::kAsk ? question_.is_true_of(text) == passes_where_
+                                : answer == Answer::kYes;
+}
+
 std::optional<LoopSearch> LoopSearch::of(const Interp& in, const ForStmt& loop,
                                          Iterator& iterator) {
   if (loop.body[0]->kind != StmtKind::kIf) return std::nullopt;
@@ -143,12 +191,12 @@ std::optional<LoopSearch> LoopSearch::of(const Interp& in, const ForStmt& loop,
 
 void LoopSearch::pass_over(Interp& in) {
   const std::span<const Value> upcoming = items_->upcoming();
-  const auto is_passed = [&](const Value& item) {
+  const auto is_item_passed = [&](const Value& item) {
     const Str* text = item.as<Str>();
-    return text != nullptr && question_.is_true_of(text->text()) == passes_where_;
+    return text != nullptr && is_passed(text->text());
   };
   std::size_t count = 0;
-  while (count + 1 < upcoming.size() && is_passed(upcoming[count])) ++count;
+  while (count + 1 < upcoming.size() && is_item_passed(upcoming[count])) ++count;
   if (count == 0) return;
   in.charge(count);
   if (numbered_ != nullptr) {

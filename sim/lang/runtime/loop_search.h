@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -28,6 +30,8 @@ class LoopSearch {
     std::vector<std::string_view> texts;  ///< kBegins: one of them; kHas: the only one
     std::vector<Question> parts;
     [[nodiscard]] bool is_true_of(std::string_view text) const;
+    /// Of a text of which only the first letter is known. nullopt: the rest matters.
+    [[nodiscard]] std::optional<bool> is_true_by(char first) const;
   };
 
   /// nullopt: the loop is another.
@@ -36,10 +40,16 @@ class LoopSearch {
   void pass_over(Interp& in);
 
  private:
+  /// The question's answer of a text, by its first letter; behind those, that of an empty text.
+  enum class Answer : std::uint8_t { kUnknown, kNo, kYes, kAsk };
+  [[nodiscard]] Answer answer_of(std::size_t first) const;
+  [[nodiscard]] bool is_passed(std::string_view text);
   SequenceIterator* items_ = nullptr;
   EnumerateIterator* numbered_ = nullptr;
   Question question_;
   bool passes_where_ = false;  ///< the question's answer of what is passed over
+  static constexpr std::size_t kNoLetter = 256;
+  std::array<Answer, kNoLetter + 1> answers_{};
 };
 
 }  // namespace tidemark::lang

@@ -180,6 +180,8 @@ Value* ValueTable::find(Interp& interp, const Value& key) {
 }
 
 inline void ValueTable::append(std::uint64_t hash, Value key, Value value) {
+  // Growing by one, two and four costs more than the room.
+  if (entries_.capacity() == 0) entries_.reserve(4);
   entries_.push_back({hash, std::move(key), std::move(value)});
   ++live_;
   ++changes_;

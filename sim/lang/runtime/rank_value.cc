@@ -224,12 +224,17 @@ void Alike::keep_only(const Interp& interp, const std::function<bool(int rank)>&
 
 void Alike::part(const std::function<bool(int rank)>& fits,
                  const std::function<SourceSpan()>& place) {
-  const std::size_t before = ranks_.size();
-  if (before == 1) return;
-  std::erase_if(ranks_, [&](int rank) { return !fits(rank); });
-  if (ranks_.size() == before) return;
+  if (ranks_.size() == 1) return;
+  std::vector<int> others;
+  std::erase_if(ranks_, [&](int rank) {
+    const bool is_other = !fits(rank);
+    if (is_other) others.push_back(rank);
+    return is_other;
+  });
+  if (others.empty()) return;
+  if (on_parting) on_parting(others);
   const SourceSpan at = place ? place() : SourceSpan();
-  const std::uint64_t parted = before - ranks_.size();
+  const std::uint64_t parted = others.size();
   for (Parting& each : partings_) {
     if (each.at.source == at.source && each.at.line == at.line) {
       each.ranks += parted;

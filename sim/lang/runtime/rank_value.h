@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/base/rank.h"
@@ -29,6 +30,9 @@ struct Parting {
 class Alike {
  public:
   explicit Alike(const Rank& job);
+  /// The same of some ranks, ascending; others are not asked about. Requires: the one that runs is
+  /// among them.
+  Alike(const Rank& job, std::vector<int> among) : job_(job), ranks_(std::move(among)) {}
   [[nodiscard]] const Rank& job() const { return job_; }
   /// Ascending; the one that runs is among them.
   [[nodiscard]] const std::vector<int>& ranks() const { return ranks_; }
@@ -45,6 +49,8 @@ class Alike {
   /// In the order in which they were met; those of one place are one.
   [[nodiscard]] const std::vector<Parting>& partings() const { return partings_; }
 
+  /// Is told of ranks, ascending, as they are parted; null: nobody is.
+  std::function<void(const std::vector<int>& parted)> on_parting;
   /// items[index], where another floor knows that it is alike for all; Empty: it does not know.
   std::function<Value(Interp& interp, const std::vector<Value>& items, RankValue& index)> pick;
   /// The text of another floor's object, where it names the rank's own device; Empty: it does not.

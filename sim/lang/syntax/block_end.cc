@@ -1,6 +1,10 @@
 #include "sim/lang/syntax/unread_body.h"
 
+#include <algorithm>
 #include <array>
+#include <bit>
+
+#include "sim/base/text_search.h"
 
 namespace tidemark::lang {
 
@@ -84,7 +88,20 @@ class BlockScan {
   // Up to behind the newline that ends the logical line.
   bool rest_of_line() {
     std::uint32_t open = 0;
-    for (; at_ < text_.size(); ++at_) {
+    std::size_t block = at_;  // where the block of `marks` begins
+    unsigned marks = 0;       // what is left to look at there
+    const auto go_on = [&] {
+      block = ++at_;
+      marks = at_ < text_.size() ? code_marks(text_.data() + at_, text_.size() - at_) : 0;
+    };
+    for (--at_, go_on(); block < text_.size();) {
+      if (marks == 0) {
+        at_ = std::min(block + kBlock, text_.size()) - 1;
+        go_on();
+        continue;
+      }
+      at_ = block + static_cast<std::size_t>(std::countr_zero(marks));
+      marks &= marks - 1;
       switch (meaning()) {
         case Meaning::kNothing:
           break;
@@ -95,13 +112,16 @@ class BlockScan {
           return true;
         case Meaning::kComment:
           comment();
+          go_on();
           break;
         case Meaning::kBackslash:
           if (at_ + 2 < text_.size() && text_[at_ + 1] == '\r' && text_[at_ + 2] == '\n') ++at_;
           ++at_;
+          go_on();
           break;
         case Meaning::kQuote:
           if (!string()) return false;
+          go_on();
           break;
         case Meaning::kOpen:
           ++open;
@@ -112,13 +132,12 @@ class BlockScan {
           break;
       }
     }
+    at_ = text_.size();
     return open == 0;
   }
 
   // To the byte before the newline.
-  void comment() {
-    while (at_ + 1 < text_.size() && text_[at_ + 1] != '\n' && text_[at_ + 1] != '\r') ++at_;
-  }
+  void comment() { at_ += find_either(text_.substr(at_ + 1), '\n', '\r'); }
 
   // To the last quote.
   bool string() {
@@ -126,6 +145,8 @@ class BlockScan {
     const bool is_triple =
         at_ + 2 < text_.size() && text_[at_ + 1] == quote && text_[at_ + 2] == quote;
     for (at_ += is_triple ? 3 : 1; at_ < text_.size(); ++at_) {
+      if (is_triple) at_ += find_either(text_.substr(at_), quote, '\\');
+      if (at_ >= text_.size()) break;
       const char c = text_[at_];
       if (c == '\\') {
         ++at_;
@@ -142,6 +163,7 @@ class BlockScan {
     return false;
   }
 
+  static constexpr std::size_t kBlock = 16;  // of code_marks()
   std::string_view text_;
   std::size_t at_;
 };

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "sim/base/text_search.h"
 #include "sim/lang/syntax/unread_body.h"
 
 namespace tidemark::lang {
@@ -263,7 +264,7 @@ class Lexer {
   }
 
   void skip_to_line_end() {
-    while (at_ < text_.size() && text_[at_] != '\n' && text_[at_] != '\r') ++at_;
+    at_ += static_cast<std::uint32_t>(find_either(text_.substr(at_), '\n', '\r'));
   }
   void next_line() {
     if (peek() == '\r') ++at_;
@@ -363,6 +364,10 @@ class Lexer {
                 triple ? "unterminated triple-quoted string" : "unterminated string");
         break;
       }
+      if (triple) {
+        at_ += static_cast<std::uint32_t>(find_either(text_.substr(at_), quote, '\\'));
+        if (at_ >= text_.size()) continue;
+      }
       if (peek() == '\\') {
         at_ += at_ + 1 < text_.size() ? 2U : 1U;
       } else if (peek() == quote && (!triple || (peek(1) == quote && peek(2) == quote))) {
@@ -382,7 +387,8 @@ class Lexer {
     for (std::size_t i = byte < 128 ? kFirstOperator[byte] : kOperators.size();
          i < kOperators.size() && kOperators[i].text[0] == rest.front(); ++i) {
       const Spelling& op = kOperators[i];
-      if (!rest.starts_with(op.text)) continue;
+      const std::size_t size = op.text.size();  // the first letter is the same
+      if (size > 1 && (peek(1) != op.text[1] || (size > 2 && peek(2) != op.text[2]))) continue;
       at_ += static_cast<std::uint32_t>(op.text.size());
       if (!track_bracket(op.kind, begin)) return;
       push(op.kind, begin);

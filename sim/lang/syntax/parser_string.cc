@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "sim/base/text_search.h"
 #include "sim/lang/syntax/parser_impl.h"
 #include "sim/lang/values/str.h"
 #include "sim/lang/values/utf8.h"
@@ -21,6 +22,10 @@ std::string Parser::decode(Place body, bool raw) {
   std::string out;
   out.reserve(in.size());
   for (std::size_t i = 0; i < in.size(); ++i) {
+    const std::size_t plain = find_either(in.substr(i), '\\', '\r');
+    out.append(in.substr(i, plain));
+    i += plain;
+    if (i == in.size()) break;
     if (in[i] == '\r') {
       if (i + 1 >= in.size() || in[i + 1] != '\n') out += '\n';
       continue;

@@ -152,7 +152,7 @@ def _init_of(cls, parts, frozen):
     """The text of __init__ is written and run: a call then costs what a call of a function costs."""
     owner = "__dataclass_self__" if "self" in parts else "self"
     names = {"__name__": cls.__module__, "_FACTORY": _FACTORY, "_set": object.__setattr__}
-    by_place, by_name, body, has_default = [], [], [], None
+    by_place, by_name, body, sets, has_default = [], [], [], [], None
     for f in parts.values():
         if f._kind == "ClassVar":
             continue
@@ -174,15 +174,27 @@ def _init_of(cls, parts, frozen):
             (by_name if f.kw_only is True else by_place).append(f"{f.name}={given}" if optional else f.name)
         elif f.default_factory is MISSING:
             continue
-        if f._kind == "field":
-            body.append(f"_set({owner}, {f.name!r}, {value})" if frozen else f"{owner}.{f.name} = {value}")
+        if f._kind == "field" and frozen:
+            body.append(f"_set({owner}, {f.name!r}, {value})")
+        elif f._kind == "field":
+            if not sets or f.default_factory is not MISSING:  # what it makes comes behind what is set before it
+                sets.append((len(body), [], []))
+                body.append(None)
+            sets[-1][1].append(f.name)
+            sets[-1][2].append(value)
     if hasattr(cls, "__post_init__"):
         init_vars = [f.name for f in parts.values() if f._kind == "InitVar"]
         body.append(f"{owner}.__post_init__({', '.join(init_vars)})")
+    for at, of, values in sets:
+        names[f"__dataclass_fill_{at}__"] = _tidemark.attribute_filler(of)
+        body[at] = f"__dataclass_fill_{at}__({owner}, {', '.join(values)})"
     parameters = ", ".join([owner] + by_place + (["*"] + by_name if by_name else []))
     exec(f"def __init__({parameters}):\n " + "\n ".join(body or ["pass"]), names)
     made = names["__init__"]
     made._dataclass_fields = parts
+    if not frozen and all(f._kind == "field" and f.init for f in parts.values()):
+        # Under a name that a function which wraps this one does not take over.
+        setattr(made, "<replaced>", (parts, _tidemark.attribute_replacer(list(parts))))
     return made
 
 
@@ -416,6 +428,10 @@ def make_dataclass(cls_name, fields, *, bases=(), namespace=None, **options):
 def replace(obj, /, **changes):
     if not _is_instance(obj):
         raise TypeError("replace() should be called on dataclass instances")
+    parts, replaced = getattr(obj.__class__.__init__, "<replaced>", (None, None))
+    made = replaced(obj, changes) if parts is obj.__dataclass_fields__ else None
+    if made is not None:
+        return made
     if _tidemark.fill_fields(obj, obj.__dataclass_fields__, changes):
         return obj.__class__(**changes)
     for f in obj.__dataclass_fields__.values():

@@ -306,10 +306,11 @@ def _resolved(cls, key, value, last):
 
 def _add_member(cls, key, made, is_flag):
     value, known = made._value_, None
+    has_hash = type(value).__hash__ is not None  # where it is None, asking would raise
     try:
-        known = cls._value2member_map_.get(value)
+        known = cls._value2member_map_.get(value) if has_hash else _equal_member(cls, value)
     except TypeError:
-        known = next((each for each in cls._member_map_.values() if each._value_ == value), None)
+        known, has_hash = _equal_member(cls, value), False
     if known is not None:
         made = known
     elif not is_flag or not isinstance(value, int) or value > 0 and value & (value - 1) == 0:
@@ -322,10 +323,12 @@ def _add_member(cls, key, made, is_flag):
         _tidemark.set_method(cls, key, redirect)
     else:
         _tidemark.set_method(cls, key, made)
-    try:
+    if has_hash:
         cls._value2member_map_.setdefault(value, made)
-    except TypeError:
-        pass
+
+
+def _equal_member(cls, value):
+    return next((each for each in cls._member_map_.values() if each._value_ == value), None)
 
 
 def _check_order(cls, order):

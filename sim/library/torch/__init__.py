@@ -11,6 +11,7 @@ from torch._legacy_types import (
     IntTensor, LongTensor, ShortTensor, _legacy_tensor, _tensor_types, _typed_tensor, tensortype,
     set_default_tensor_type,
 )
+from torch._lowrank import pca_lowrank, svd_lowrank
 from torch._refs.comparing import allclose, isclose, isin
 from torch._refs.composites import (
     _weight_norm, arctan2, bincount, diff, equal, fill_diagonal_, inner, kron, msort, nanmean,

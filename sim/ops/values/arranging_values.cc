@@ -1,19 +1,12 @@
 #include <algorithm>
 
+#include "sim/ops/values/places.h"
 #include "sim/ops/values/rule.h"
 
 /// The numbers stay as they are and come to stand elsewhere.
 namespace tidemark::ops {
 
 namespace {
-
-void copy_one(const Numbers& from, std::size_t i, Numbers& to, std::size_t at) {
-  if (from.is_whole()) {
-    to.set_whole(at, from.whole[i]);
-  } else {
-    to.set(at, from.real[i]);
-  }
-}
 
 bool is_named(const Argument& dims, std::size_t d, std::size_t rank) {
   const auto matches = [&](std::int64_t each) {
@@ -34,7 +27,7 @@ bool flipped(const ValueCall& call, const Argument& dims, Numbers& out) {
   }
   const auto x = numbers_of(view);
   if (!x) return false;
-  for (std::size_t i = 0; i < out.size(); ++i) copy_one(*x, i, out, i);
+  for (std::size_t i = 0; i < out.size(); ++i) copy_number(*x, i, out, i);
   return true;
 }
 bool flip(const ValueCall& call, Numbers& out) { return flipped(call, call.plain(1), out); }
@@ -53,7 +46,7 @@ bool rolled(const ValueCall& call, Numbers& out) {
   if (dims == nullptr || dims->empty()) {
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t to = ((i + (*shifts)[0]) % count + count) % count;
-      copy_one(*x, static_cast<std::size_t>(i), out, static_cast<std::size_t>(to));
+      copy_number(*x, static_cast<std::size_t>(i), out, static_cast<std::size_t>(to));
     }
     return true;
   }
@@ -73,7 +66,7 @@ bool rolled(const ValueCall& call, Numbers& out) {
       to += index * step;
       step *= sizes[d];
     }
-    copy_one(*x, static_cast<std::size_t>(i), out, static_cast<std::size_t>(to));
+    copy_number(*x, static_cast<std::size_t>(i), out, static_cast<std::size_t>(to));
   }
   return true;
 }
@@ -90,7 +83,7 @@ bool triangle(const ValueCall& call, Numbers& out) {
     const auto at = static_cast<std::int64_t>(i);
     const std::int64_t distance = at % columns - at / columns % rows;
     if (kLower ? distance <= diagonal : distance >= diagonal) {
-      copy_one(*x, i, out, i);
+      copy_number(*x, i, out, i);
     } else {
       out.set(i, 0);
     }
@@ -111,7 +104,7 @@ bool laid(const ValueCall& call, const std::vector<View>& views, std::size_t dim
     if (!x) return false;
     const std::vector<std::int64_t> places = places_of(view.sizes, strides, begin * strides[dim]);
     for (std::size_t i = 0; i < places.size(); ++i)
-      copy_one(*x, i, out, static_cast<std::size_t>(places[i]));
+      copy_number(*x, i, out, static_cast<std::size_t>(places[i]));
     begin += view.sizes[dim];
   }
   return true;
@@ -145,7 +138,7 @@ bool repeated(const ValueCall& call, Numbers& out) {
       from += index % own[d - more] * step;
       step *= own[d - more];
     }
-    copy_one(*x, static_cast<std::size_t>(from), out, i);
+    copy_number(*x, static_cast<std::size_t>(from), out, i);
   }
   return true;
 }
@@ -192,7 +185,7 @@ bool repeated_each(const ValueCall& call, Numbers& out) {
     const auto at = static_cast<std::int64_t>(i);
     const std::int64_t place = from[static_cast<std::size_t>(at / inner % along)];
     const std::int64_t source = (at / inner / along * length + place) * inner + at % inner;
-    copy_one(*x, static_cast<std::size_t>(source), out, i);
+    copy_number(*x, static_cast<std::size_t>(source), out, i);
   }
   return true;
 }
@@ -228,7 +221,7 @@ bool nearest(const ValueCall& call, Numbers& out) {
       }
       from += place * steps[d];
     }
-    copy_one(*x, static_cast<std::size_t>(from), out, i);
+    copy_number(*x, static_cast<std::size_t>(from), out, i);
   }
   return true;
 }
@@ -254,15 +247,138 @@ bool padded(const ValueCall& call, double value, Numbers& out) {
   for (std::size_t i = 0; i < out.size(); ++i) out.set(i, value);
   const std::vector<std::int64_t> places = places_of(view.sizes, strides, begin);
   for (std::size_t i = 0; i < places.size(); ++i)
-    copy_one(*x, i, out, static_cast<std::size_t>(places[i]));
+    copy_number(*x, i, out, static_cast<std::size_t>(places[i]));
   return true;
 }
 bool constant_padded(const ValueCall& call, Numbers& out) {
   return padded(call, call.number(2), out);
 }
+/// pad: of the modes that take each number from one place. Left and right of the last dimensions.
+bool mirrored(const ValueCall& call, const std::string& mode, Numbers& out) {
+  const auto* pad = std::get_if<std::vector<std::int64_t>>(&call.plain(1));
+  const auto x = call.own(0);
+  const Dims& sizes = call.view(0).sizes;
+  if (pad == nullptr || !x || sizes.size() != call.sizes.size()) return false;
+  const Dims steps = contiguous_strides(sizes);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    auto rest = static_cast<std::int64_t>(i);
+    std::int64_t from = 0;
+    for (std::size_t d = sizes.size(); d-- > 0;) {
+      std::int64_t at = rest % call.sizes[d];
+      rest /= call.sizes[d];
+      const std::size_t pair = 2 * (sizes.size() - 1 - d);
+      if (pair < pad->size()) at -= (*pad)[pair];
+      const std::int64_t last = sizes[d] - 1;
+      if (mode == "circular") {
+        at = (at % sizes[d] + sizes[d]) % sizes[d];
+      } else if (mode == "reflect") {
+        if (at < 0) at = -at;
+        if (at > last) at = 2 * last - at;
+      }
+      from += std::clamp<std::int64_t>(at, 0, last) * steps[d];
+    }
+    copy_number(*x, static_cast<std::size_t>(from), out, i);
+  }
+  return true;
+}
+
 bool padded_by_mode(const ValueCall& call, Numbers& out) {
   const auto* mode = std::get_if<std::string>(&call.plain(2));
-  return mode != nullptr && *mode == "constant" && padded(call, call.number(3), out);
+  if (mode == nullptr) return false;
+  return *mode == "constant" ? padded(call, call.number(3), out) : mirrored(call, *mode, out);
+}
+
+/// A quarter turn, k times, from the first dimension to the second.
+bool turned(const ValueCall& call, Numbers& out) {
+  View view = call.view(0);
+  const std::size_t rank = view.sizes.size();
+  std::size_t first = 0;
+  std::size_t second = 1;
+  if (const auto* dims = std::get_if<Dims>(&call.plain(2)); dims != nullptr && dims->size() == 2) {
+    const auto place = [rank](std::int64_t d) {
+      return static_cast<std::size_t>(d < 0 ? d + static_cast<std::int64_t>(rank) : d);
+    };
+    first = place((*dims)[0]);
+    second = place((*dims)[1]);
+  }
+  if (first >= rank || second >= rank) return false;
+  const std::int64_t turns = (call.integer(1, 1) % 4 + 4) % 4;
+  const auto reverse = [&view](std::size_t d) {
+    view.offset += view.strides[d] * (view.sizes[d] - 1);
+    view.strides[d] = -view.strides[d];
+  };
+  for (std::int64_t turn = 0; turn < turns; ++turn) {
+    reverse(second);
+    std::swap(view.sizes[first], view.sizes[second]);
+    std::swap(view.strides[first], view.strides[second]);
+  }
+  const auto x = view.numel() == 0 ? std::nullopt : numbers_of(view);
+  if (!x || x->size() != out.size()) return false;
+  for (std::size_t i = 0; i < out.size(); ++i) copy_number(*x, i, out, i);
+  return true;
+}
+
+/// vstack, hstack, dstack and column_stack: each is first given the dimensions that it lacks.
+template <int kWhich>
+bool stacked_along(const ValueCall& call, Numbers& out) {
+  enum { kRows, kColumns, kDepth, kOneColumn };
+  std::vector<View> views = call.given[0].views;
+  for (View& view : views) {
+    const auto add = [&view](std::size_t at) {
+      view.sizes.insert(at, 1);
+      view.strides.insert(at, 0);
+    };
+    if (view.sizes.empty()) add(0);
+    if (kWhich == kRows && view.sizes.size() == 1) add(0);
+    if (kWhich == kOneColumn && view.sizes.size() == 1) add(1);
+    if (kWhich != kDepth) continue;
+    if (view.sizes.size() == 1) add(0);
+    if (view.sizes.size() == 2) add(2);
+  }
+  const std::size_t dim = kWhich == kRows              ? 0
+                          : kWhich == kDepth           ? 2
+                          : views.empty()              ? 0
+                          : views[0].sizes.size() == 1 ? 0
+                                                       : 1;
+  return laid(call, views, dim, out);
+}
+
+/// Numbers along the diagonal of zeros.
+bool on_diagonal(const ValueCall& call, Numbers& out) {
+  const auto x = call.own(0);
+  const std::size_t rank = call.sizes.size();
+  if (!x) return false;
+  std::size_t rows = 0;
+  std::size_t columns = 1;
+  const Dims& sizes = call.view(0).sizes;
+  const std::int64_t shift = call.integer(1);
+  if (call.given.size() > 2) {
+    rows = call.dim(2, rank, -2);
+    columns = call.dim(3, rank, -1);
+  } else if (sizes.size() == 2) {  // diag() of a matrix takes its diagonal out
+    View view = call.view(0);
+    view.offset += shift >= 0 ? shift * view.strides[1] : -shift * view.strides[0];
+    view.strides = Dims{view.strides[0] + view.strides[1]};
+    view.sizes = call.sizes;
+    const auto found = numbers_of(view);
+    if (!found) return false;
+    for (std::size_t i = 0; i < out.size(); ++i) copy_number(*found, i, out, i);
+    return true;
+  }
+  if (rank < 2 || rows == columns || sizes.empty()) return false;
+  const Dims own = contiguous_strides(call.sizes);
+  Dims strides;
+  for (std::size_t d = 0; d < rank; ++d) {
+    if (d != rows && d != columns) strides.push_back(own[d]);
+  }
+  strides.push_back(own[rows] + own[columns]);
+  if (strides.size() != sizes.size()) return false;
+  const std::int64_t begin = shift >= 0 ? shift * own[columns] : -shift * own[rows];
+  for (std::size_t i = 0; i < out.size(); ++i) out.set(i, 0);
+  const std::vector<std::int64_t> places = places_of(sizes, strides, begin);
+  for (std::size_t i = 0; i < places.size(); ++i)
+    copy_number(*x, i, out, static_cast<std::size_t>(places[i]));
+  return true;
 }
 
 constexpr ValueRule arranging(std::string_view name, MakeNumbers make) {
@@ -289,6 +405,14 @@ std::span<const ValueRule> arranging_values() {
       arranging("tile", repeated),
       arranging("repeat_interleave", repeated_each),
       arranging("interpolate", nearest),
+      arranging("rot90", turned),
+      arranging("vstack", stacked_along<0>),
+      arranging("row_stack", stacked_along<0>),
+      arranging("hstack", stacked_along<1>),
+      arranging("dstack", stacked_along<2>),
+      arranging("column_stack", stacked_along<3>),
+      arranging("diag", on_diagonal),
+      arranging("diag_embed", on_diagonal),
   };
   return kRules;
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "sim/ops/values/rule.h"
 
@@ -196,6 +197,68 @@ bool between(const ValueCall& call, Numbers& out) {
   return true;
 }
 
+/// addcmul and addcdiv: the value stands fourth.
+template <bool kQuotient>
+bool with_product(const ValueCall& call, Numbers& out) {
+  const double scale = call.number(3, 1);
+  const auto base = call.spread(0);
+  const auto x = call.spread(1);
+  const auto y = call.spread(2);
+  if (!base || !x || !y || !is_exact(*base) || !is_exact(*x) || !is_exact(*y)) return false;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const double term = kQuotient ? scale * x->at(i) / y->at(i) : scale * x->at(i) * y->at(i);
+    const double value = base->at(i) + term;
+    if (out.is_whole() && !std::isfinite(value)) return false;
+    out.set(i, value);
+  }
+  return true;
+}
+
+/// nan_to_num(nan, posinf, neginf): what is not said is 0, the largest and the smallest number.
+bool without_nans(const ValueCall& call, Numbers& out) {
+  const auto x = call.own(0);
+  if (!x || x->size() != out.size()) return false;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const double value = x->at(i);
+    if (std::isnan(value)) {
+      out.set(i, call.number(1, 0));
+    } else if (std::isinf(value)) {
+      const std::size_t which = value > 0 ? 2 : 3;
+      if (call.is_none(which)) return false;
+      out.set(i, call.number(which));
+    } else if (x->is_whole()) {
+      out.set_whole(i, x->whole[i]);
+    } else {
+      out.set(i, value);
+    }
+  }
+  return true;
+}
+
+/// Of 64 bits; a shift by more than there are is not looked at.
+template <bool kLeft>
+bool shifted(const ValueCall& call, Numbers& out) {
+  const auto x = call.spread(0);
+  const auto y = call.spread(1);
+  if (!x || !y || !x->is_whole() || !y->is_whole() || !out.is_whole()) return false;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::int64_t by = y->whole[i];
+    if (by < 0 || by > 62) return false;
+    const auto bits = static_cast<std::uint64_t>(x->whole[i]);
+    out.set_whole(i, kLeft ? static_cast<std::int64_t>(bits << static_cast<unsigned>(by))
+                           : x->whole[i] >> static_cast<unsigned>(by));
+  }
+  return true;
+}
+
+double common_divisor(double x, double y) {
+  return static_cast<double>(std::gcd(static_cast<std::int64_t>(x), static_cast<std::int64_t>(y)));
+}
+double common_multiple(double x, double y) {
+  if (x == 0 || y == 0) return 0;
+  return std::abs(x / common_divisor(x, y) * y);
+}
+
 bool copied(const ValueCall& call, Numbers& out) {
   const auto x = call.spread(1);
   if (!x) return false;
@@ -270,6 +333,24 @@ std::span<const ValueRule> elementwise_values() {
       elementwise("where", where),
       elementwise("masked_fill", masked_fill),
       elementwise("lerp", between),
+      elementwise("addcmul", with_product<false>),
+      elementwise("addcdiv", with_product<true>),
+      elementwise("nan_to_num", without_nans),
+      elementwise("bitwise_left_shift", shifted<true>),
+      elementwise("bitwise_right_shift", shifted<false>),
+      elementwise("__lshift__", shifted<true>),
+      elementwise("__rshift__", shifted<false>),
+      two("gcd", common_divisor),
+      two("lcm", common_multiple),
+      two("fmax", [](double x, double y) { return std::isnan(x) || x < y ? y : x; }),
+      two("fmin", [](double x, double y) { return std::isnan(x) || x > y ? y : x; }),
+      two("heaviside", [](double x, double y) { return x == 0  ? y
+                                                       : x > 0 ? 1.0
+                                                               : 0.0; }),
+      two("clamp_min", [](double x, double y) { return std::max(x, y); }),
+      two("clamp_max", [](double x, double y) { return std::min(x, y); }),
+      one("frac", [](double x) { return x - std::trunc(x); }),
+      one("signbit", [](double x) { return std::signbit(x) ? 1.0 : 0.0; }),
       elementwise("clone", same),
       elementwise("contiguous", same),
       elementwise("reshape", same),

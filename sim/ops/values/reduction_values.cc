@@ -1,71 +1,44 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/ops/values/lines.h"
 #include "sim/ops/values/rule.h"
 
 /// Many numbers become one, or each becomes what those up to it make.
 namespace tidemark::ops {
 
-namespace {
-
-/// The numbers along one dimension: of every line where it begins, how far its elements lie apart.
-struct Lines {
-  std::size_t length = 1;
-  std::size_t step = 1;
-  std::size_t count = 1;
-
-  Lines(const Dims& sizes, std::size_t dim) {
-    for (std::size_t d = 0; d < sizes.size(); ++d) {
-      const auto size = static_cast<std::size_t>(sizes[d]);
-      if (d == dim) {
-        length = size;
-      } else {
-        count *= size;
-        if (d > dim) step *= size;
-      }
-    }
-  }
-  [[nodiscard]] std::size_t begin(std::size_t line) const {
-    return line / step * step * length + line % step;
-  }
-};
-
-/// Which dimensions go; none named: all.
-std::vector<bool> reduced_dims(const ValueCall& call, std::size_t rank) {
-  const auto* one = call.given.size() > 1 ? std::get_if<std::int64_t>(&call.plain(1)) : nullptr;
-  const auto* several = call.given.size() > 1 ? std::get_if<Dims>(&call.plain(1)) : nullptr;
-  Dims dims = several != nullptr ? *several : Dims{};
-  if (one != nullptr) dims.push_back(*one);
-  std::vector<bool> goes(rank, dims.empty());
+std::vector<std::int64_t> reduced_places(const Dims& sizes, const Argument& dims) {
+  const auto* one = std::get_if<std::int64_t>(&dims);
+  const auto* several = std::get_if<Dims>(&dims);
+  Dims named = several != nullptr ? *several : Dims{};
+  if (one != nullptr) named.push_back(*one);
+  const std::size_t rank = sizes.size();
+  std::vector<bool> goes(rank, named.empty());
   // A scalar takes the dims 0 and -1, of which it has neither.
-  for (const std::int64_t d : dims) {
+  for (const std::int64_t d : named) {
     const auto at = static_cast<std::size_t>(d < 0 ? d + static_cast<std::int64_t>(rank) : d);
     if (at < rank) goes[at] = true;
   }
-  return goes;
+  Dims strides = Dims::filled(rank, 0);
+  std::int64_t step = 1;
+  for (std::size_t d = rank; d-- > 0;) {
+    if (goes[d]) continue;
+    strides[d] = step;
+    step *= sizes[d];
+  }
+  return places_of(sizes, strides, 0);
 }
 
-struct Totals {
-  std::vector<double> real;
-  std::vector<std::int64_t> whole;
-  std::vector<std::size_t> first;  ///< which element of the line gave an extreme
-};
+namespace {
 
 /// Folds the elements that fall on one place of the result, in their order.
 template <class Fold>
 bool folded(const ValueCall& call, Numbers& out, double empty, Fold fold) {
   const auto x = call.own(0);
   if (!x) return false;
-  const Dims& sizes = call.view(0).sizes;
-  const std::vector<bool> goes = reduced_dims(call, sizes.size());
-  Dims strides = Dims::filled(sizes.size(), 0);
-  std::int64_t step = 1;
-  for (std::size_t d = sizes.size(); d-- > 0;) {
-    if (goes[d]) continue;
-    strides[d] = step;
-    step *= sizes[d];
-  }
-  const std::vector<std::int64_t> places = places_of(sizes, strides, 0);
+  const Argument all = None{};
+  const std::vector<std::int64_t> places =
+      reduced_places(call.view(0).sizes, call.given.size() > 1 ? call.plain(1) : all);
   std::vector<double> totals(out.size(), empty);
   std::vector<bool> begun(out.size(), false);
   for (std::size_t i = 0; i < places.size(); ++i) {

@@ -62,9 +62,9 @@ class Rules {
  public:
   Rules() {
     std::size_t count = 0;
-    for (const auto family :
-         {recorded_values(), elementwise_values(), reduction_values(), pooling_values(),
-          arranging_values(), selecting_values(), factory_values()}) {
+    for (const auto family : {recorded_values(), elementwise_values(), reduction_values(),
+                              pooling_values(), arranging_values(), selecting_values(),
+                              writing_values(), statistics_values(), factory_values()}) {
       count += family.size();
       TIDEMARK_CHECK(count * 2 <= slots_.size(), "the rules of values have outgrown their table");
       for (const ValueRule& rule : family) {
@@ -148,6 +148,7 @@ ValueWork::ValueWork(const ValueRule* rule, bool writes, const Arguments& argume
   };
   const bool may_settle = rule->kind == Kind::kSettling;
   const auto is_blank = [&](const Tensor& tensor) {
+    if (rule->kind == Kind::kWhole && tensor.defined() && is_floating(tensor.dtype())) return true;
     if (!tensor.defined() || (tensor->storage && tensor->storage->known())) return false;
     return !may_settle || is_floating(tensor.dtype()) || is_complex(tensor.dtype());
   };
@@ -285,6 +286,7 @@ void ValueWork::note(const OpResult& result, const Arguments& arguments, Generat
   for (std::size_t which = 0; which < outputs; ++which) {
     const Tensor& tensor = result.tensors[which];
     if (!tensor.defined() || !tensor->storage) continue;
+    if (rule_->on_host && tensor.is_cuda()) continue;
     if (is_healthy) {
       note_fill(tensor, rule_->healthy ? 1 : 0, nullptr);
       if (tensor->storage->known()) tensor->storage->known()->is_assumed = true;

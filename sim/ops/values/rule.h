@@ -69,6 +69,7 @@ struct DrawPlan {
 struct ValueRule {
   enum class Kind : std::uint8_t {
     kPlain,      ///< all tensors among the arguments must be known
+    kWhole,      ///< and be of integers or truths
     kFresh,      ///< looks at no tensor's numbers
     kOverwrite,  ///< does not look at the first, which it writes over
     kHealthy,    ///< of unknown numbers it is taken to find no fault
@@ -84,6 +85,8 @@ struct ValueRule {
   bool healthy = false;     ///< what a check without a fault says
   OfOne of_one = nullptr;   ///< in the place of `make`
   OfTwo of_two = nullptr;   ///< likewise
+  /// Known of host tensors alone: in which order a device adds, and so rounds, is not known.
+  bool on_host = false;
 };
 
 /// The rule of an operator, `add_` as `add`; null: none.
@@ -99,6 +102,8 @@ std::span<const ValueRule> reduction_values();
 std::span<const ValueRule> pooling_values();
 std::span<const ValueRule> arranging_values();
 std::span<const ValueRule> selecting_values();
+std::span<const ValueRule> writing_values();
+std::span<const ValueRule> statistics_values();
 std::span<const ValueRule> factory_values();
 
 /// Notes what a rule makes of a call. `noted`: what holds of its arguments.
@@ -106,6 +111,9 @@ void note_made_by(const ValueRule& rule, ValueCall call, const Tensor& result, N
                   const Ref<Known>& before);
 /// x[indices] was read into `result`. Indices that are not defined stand for a whole dimension.
 void note_index(const Tensor& self, const TensorList& indices, const Tensor& result);
+/// x[indices] = values was written. `before`: what was known of the storage until then.
+void note_index_put(const Tensor& self, const TensorList& indices, const View& values,
+                    const Ref<Known>& before);
 /// `found` has the places of what is not zero, a row each.
 void note_nonzero(const Tensor& self, const Tensor& found);
 /// `result` is made of so many of the rows of `self`, which are in it by their numbers.

@@ -476,8 +476,37 @@ class Adviser {
 
 }  // namespace
 
+namespace {
+
+/// Of a process with room for all: what fully_shard would share, and what it would not.
+std::optional<GpuEstimate> estimated_gpus(const ScenarioSource& source, Bytes usable) {
+  const Trial roomy = try_scenario(with_room(source), true);
+  if (!roomy.fits() || roomy.result.devices.size() != 1) return std::nullopt;
+  const PeakResult& peak = roomy.result.devices.front().peak_allocated;
+  GpuEstimate estimate;
+  for (const Category category :
+       {Category::kParameter, Category::kGradient, Category::kOptimizerState})
+    estimate.shared += peak.by_category[static_cast<std::size_t>(category)];
+  // What the cache holds beside them stays with each.
+  estimate.rest = roomy.peak_reserved - std::min(roomy.peak_reserved, estimate.shared);
+  if (estimate.shared == 0 || estimate.rest >= usable) return estimate;
+  const Bytes room = usable - estimate.rest;
+  estimate.gpus = static_cast<std::int64_t>((estimate.shared + room - 1) / room);
+  return estimate;
+}
+
+}  // namespace
+
 Advice advise(const ScenarioSource& source, const AdviceOptions& options) {
-  return Adviser(source, options).run();
+  Advice advice = Adviser(source, options).run();
+  const auto is_sharding = [](const Remedy* remedy) { return remedy->id == "shard"; };
+  if (advice.before.meets || !advice.meeting.empty() || !advice.before.error.empty() ||
+      options.dearest < Price::kMachine || std::ranges::none_of(advice.not_for, is_sharding) ||
+      read_scenario(source).rank)
+    return advice;
+  const Bytes taken = advice.context + advice.headroom;
+  advice.gpus = estimated_gpus(source, advice.total - std::min(advice.total, taken));
+  return advice;
 }
 
 }  // namespace tidemark

@@ -38,6 +38,14 @@ struct AdvisedChange : Combination {
   std::optional<std::int64_t> reaches;
 };
 
+/// GPUs among which parameters, gradients and optimizer state would have to be shared: worked out
+/// from the bytes at the peak, not simulated.
+struct GpuEstimate {
+  std::int64_t gpus = 0;  ///< 0: no number is enough, the rest alone is too much
+  Bytes shared = 0;       ///< that is shared in equal parts
+  Bytes rest = 0;         ///< that each has
+};
+
 /// What can be done about a scenario's memory, each change simulated.
 struct Advice {
   Standing before;
@@ -55,6 +63,8 @@ struct Advice {
   std::vector<AdvisedChange> saving;   ///< not enough; those that save most first
   std::vector<AdvisedChange> useless;  ///< save nothing, or cannot be run
   std::vector<const Remedy*> not_for;  ///< do not apply, or do so already
+  /// Of one process that does not fit, where sharding it cannot be tried.
+  std::optional<GpuEstimate> gpus;
 };
 
 /// Tries every remedy up to a price alone, then together: pairs of those that save most, and all

@@ -195,6 +195,65 @@ std::string moment(const Facts& facts, std::uint32_t phase, LabelId label) {
   return text;
 }
 
+/// What a block is for, where its label says more than an operator: a purpose that the library gave
+/// ("FSDP: unsharded parameter"), or a pipeline's micro-batch. Empty: it does not.
+std::string_view purpose_of(const Program& program, const LiveBlock& block) {
+  std::string_view text = program.labels.text(block.label);
+  const std::size_t colon = text.find(": ");
+  if (program.purposes.contains(block.id)) {
+    // A module's path has no blanks.
+    const bool has_path = colon != std::string_view::npos &&
+                          !contains(text.substr(0, colon), " ") &&
+                          text.find(": ", colon + 2) != std::string_view::npos;
+    return has_path ? text.substr(colon + 2) : text;
+  }
+  if (text.starts_with("stage ") && colon != std::string_view::npos) return text.substr(0, colon);
+  return {};
+}
+
+/// "blocks.0.up.weight", of the label of a block with such a purpose.
+std::string_view holder_of(std::string_view label, std::string_view purpose) {
+  const std::size_t end = label.find(purpose);
+  if (end == std::string_view::npos || end < 2) return {};
+  return label.substr(0, end - 2);
+}
+
+/// The blocks of the moment by what they are for, most bytes first.
+void add_purposes(const Facts& facts, Diagnosis& out) {
+  struct Group {
+    Bytes bytes = 0;
+    std::size_t blocks = 0;
+    std::string first;
+  };
+  const Program& program = facts.result.program;
+  std::vector<LiveBlock> of_oom;
+  if (facts.oom != nullptr && facts.oom->event != kNoEvent)
+    of_oom = live_at(facts.device, program, facts.oom->event);
+  const std::vector<LiveBlock>& live =
+      facts.oom != nullptr ? of_oom : facts.device.peak_allocated.live;
+  std::map<std::string_view, Group> groups;
+  for (const LiveBlock& block : live) {
+    const std::string_view purpose = purpose_of(program, block);
+    if (purpose.empty()) continue;
+    Group& group = groups[purpose];
+    if (group.blocks++ == 0) group.first = holder_of(program.labels.text(block.label), purpose);
+    group.bytes += block.block_bytes;
+  }
+  std::vector<std::pair<std::string_view, Group>> in_order(groups.begin(), groups.end());
+  std::ranges::stable_sort(
+      in_order, [](const auto& a, const auto& b) { return a.second.bytes > b.second.bytes; });
+  constexpr std::size_t kMost = 12;
+  for (std::size_t i = 0; i < std::min(in_order.size(), kMost); ++i) {
+    const auto& [purpose, group] = in_order[i];
+    std::string where = group.first;
+    if (group.blocks > 1)
+      where += fmt::format("{}{} blocks", where.empty() ? "" : ", ...: ", group.blocks);
+    out.proof.push_back(
+        {fmt::format("  among them: {}{}", purpose, where.empty() ? "" : " (" + where + ")"),
+         group.bytes});
+  }
+}
+
 void add_proof(const Facts& facts, Diagnosis& out) {
   const auto add = [&](std::string what, Bytes bytes) {
     if (bytes > 0) out.proof.push_back({std::move(what), bytes});
@@ -218,6 +277,7 @@ void add_proof(const Facts& facts, Diagnosis& out) {
     const auto at = static_cast<std::size_t>(category);
     add(fmt::format("  {}", kCategoryNames[at]), facts.live[at]);
   }
+  add_purposes(facts, out);
 }
 
 std::string finding(const Facts& facts, Fault fault) {

@@ -13,6 +13,8 @@ namespace tidemark::torch {
 
 namespace {
 
+constexpr LabelId kNoLabel = 0xffffffffU;
+
 constexpr Category category_of(ops::Role role) {
   switch (role) {
     case ops::Role::kTemporary:
@@ -123,14 +125,35 @@ LabelId Emitter::label() {
   // in the low bits.
   const std::uint64_t key = (static_cast<std::uint64_t>(module_label_) << 48U) ^
                             reinterpret_cast<std::uintptr_t>(op_.data());
-  const auto [at, is_new] = labels_.try_emplace(key, 0);
-  if (is_new) {
-    std::string text(program_.labels.text(module_label_));
-    if (!text.empty() && !op_.empty()) text += ": ";
-    text += op_;
-    at->second = program_.labels.intern(text);
+  LabelId& label = part_ == 0 ? labels_.try_emplace(key, kNoLabel).first->second
+                              : part_labels_.try_emplace({part_, key}, kNoLabel).first->second;
+  if (label == kNoLabel) {
+    std::string text;
+    for (const std::string_view piece :
+         {program_.labels.text(part_), program_.labels.text(module_label_), op_}) {
+      if (!text.empty() && !piece.empty()) text += ": ";
+      text += piece;
+    }
+    label = program_.labels.intern(text);
   }
-  return label_ = at->second;
+  return label_ = label;
+}
+
+void Emitter::name_memory(ops::RequestNumber request, std::uint32_t module, std::string_view name,
+                          std::string_view purpose) {
+  if (stopped_ || request == ops::kNoMemory || ops::is_pinned(request) || is_pretended(request))
+    return;
+  std::string text(program_.labels.text(module));
+  if (!text.empty() && !name.empty()) text += ".";
+  text += name;
+  if (!text.empty()) text += ": ";
+  text += purpose;
+  program_.purposes[request] = program_.labels.intern(text);
+}
+
+void Emitter::begin_part(std::string_view part) {
+  part_ = part.empty() ? 0 : program_.labels.intern(part);
+  label_known_ = false;
 }
 
 ops::RequestNumber Emitter::allocate(Bytes bytes, ops::Device device, std::uint16_t stream) {
@@ -207,6 +230,18 @@ void Emitter::flush() {
   ++refused_;
   TIDEMARK_CHECK(at_end, "a request in the middle of a chunk failed");
   throw ops::OutOfMemory(outcome.message);
+}
+
+void Emitter::follow(ops::Device device, std::uint32_t transfer, QueuedTransfer::How how,
+                     std::uint16_t beside) {
+  if (stopped_ || pretender_ != nullptr || is_capturing_) return;
+  if (watch_ != nullptr && watch_->is_answering()) return;  // no kernel runs
+  const MemoryPause pause;
+  flush();
+  const std::uint16_t current = stream_of(device);
+  QueuedTransfer queued{transfer, current, beside, how, number(device)};
+  if (how == QueuedTransfer::How::kBeside) std::swap(queued.stream, queued.after);
+  sink_.transfer(queued);
 }
 
 std::uint32_t Emitter::add_op(std::string_view name, std::uint32_t module_label,

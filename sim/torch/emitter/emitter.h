@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sim/graph/op_graph.h"
@@ -205,8 +207,19 @@ class Emitter final : public ops::Memory,
   std::size_t write_state(StateImage& image);
   /// See Sink::repeat; `then`: amounts() at that moment.
   void repeat(std::size_t moment, const Amounts& then, const Repeat& repeat);
+  /// What memory is for, of a module, or of its parameter `name`: "layers.0.weight: unsharded".
+  /// `module`: 0 for none.
+  void name_memory(ops::RequestNumber request, std::uint32_t module, std::string_view name,
+                   std::string_view purpose);
+  /// What stands before the module's path of all labels from here on: "microbatch 3"; empty: none.
+  void begin_part(std::string_view part);
+
   /// Gives the rest to the sink.
   void flush();
+  /// Tells where a transfer stands: see Sink::transfer. `beside`: the stream that it is on, which
+  /// takes it up after the current one (or, of a wait, is waited for); none: it is the next kernel.
+  void follow(ops::Device device, std::uint32_t transfer, QueuedTransfer::How how,
+              std::uint16_t beside);
   /// From here on nothing is emitted: what the code still holds stays allocated at the end of the
   /// run.
   void stop() { stopped_ = true; }
@@ -263,6 +276,9 @@ class Emitter final : public ops::Memory,
   std::unordered_map<std::uint64_t, LabelId> labels_;
   std::string_view op_;
   std::uint32_t module_label_ = 0;
+  LabelId part_ = 0;  ///< see begin_part()
+  /// Of labels with a part before them: by it and by labels_' key.
+  std::map<std::pair<LabelId, std::uint64_t>, LabelId> part_labels_;
   LabelId label_ = 0;
   ///< where the kernel runs: the device that memory was last asked of
   std::vector<std::uint16_t> streams_;  ///< the current ones, by device

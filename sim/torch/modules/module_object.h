@@ -40,6 +40,9 @@ class ModuleObject final : public lang::HostObject {
   /// Puts one into the table, and into the program's mapping where there is one.
   void set_parameter(lang::Interp& interp, lang::Name name, lang::Value value);
 
+  /// Its path from the module that was called first, among Program::labels; 0: not known.
+  [[nodiscard]] std::uint32_t label() const { return label_; }
+
   lang::AttrMap parameters;
   lang::AttrMap buffers;
   lang::AttrMap modules;

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -265,6 +267,29 @@ void fill_distributed(Session& session, lang::Module& module) {
     return lang::by_rank(in, given, [&](std::span<const Value> of) {
       return in.call(function, std::vector<Value>(of.begin(), of.end()));
     });
+  });
+  // How much of `size` is this rank's, of parts of `each` one after another. Ranks that have
+  // another length are parted.
+  add("own_length(size, each, rank)", [](Interp& in, Arguments& a) {
+    const std::int64_t size = a.integer(0);
+    const std::int64_t each = a.integer(1);
+    constexpr std::int64_t kMost = std::int64_t{1} << 40U;
+    if (size < 0 || each < 0 || size > kMost || each > kMost)
+      in.value_error("parts of such lengths are not modelled");
+    const auto length = [&](std::int64_t rank) -> std::int64_t {
+      if (rank < 0 || (each > 0 && rank > size / each)) return 0;
+      return std::min(each, size - each * rank);
+    };
+    auto* varying = a[2].as<lang::RankValue>();
+    if (varying == nullptr) return Value::integer(length(a.integer(2)));
+    const std::int64_t own = length(varying->own().as_int());
+    std::vector<bool> fits;
+    fits.reserve(varying->values().size());
+    for (const Value& rank : varying->values()) fits.push_back(length(rank.as_int()) == own);
+    const std::vector<std::uint32_t>& cells = *varying->cells();
+    varying->alike().keep_only(
+        in, [&](int rank) { return fits[cells[static_cast<std::size_t>(rank)]]; });
+    return Value::integer(own);
   });
   // tensor.narrow(dim, start, length) of a start that may be another on other ranks, to be copied.
   add("part_of(tensor, dim, start, length)", [s](Interp& in, Arguments& a) {

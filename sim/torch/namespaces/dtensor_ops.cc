@@ -6,6 +6,8 @@
 #include "sim/ops/tracer.h"
 #include "sim/torch/namespaces/torch_c.h"
 #include "sim/torch/tensors/call_scope.h"
+#include "sim/torch/tensors/dtensor_plans.h"
+#include "sim/torch/tensors/op_binding.h"
 #include "sim/torch/tensors/tensor_object.h"
 
 namespace tidemark::torch {
@@ -303,6 +305,36 @@ void add_dtensor_ops(Session& session, lang::Module& module) {
     Value made = in.call(a[2], {});
     give_kept(*s, made);
     return made;
+  });
+  // What has been worked out of an operator on DTensors (tensors/dtensor_plans.h). `args`: tuples.
+  const auto tuple = [](const Arguments& a, std::size_t i) -> const std::vector<Value>& {
+    return a.object<lang::Tuple>(i, "tuple").items;
+  };
+  add("keep_view(op, args, result, label, node, is_reshaped, method, given)",
+      [s, tuple](Interp& in, Arguments& a) {
+        const auto text = [&](std::size_t i) { return in.text(in.intern(a.text(i))); };
+        s->op_table().dtensor_plans().keep_view(a[0], tuple(a, 1), a[2], text(3), text(4),
+                                                a.boolean(5), {in.intern(a.text(6)), tuple(a, 7)});
+        return Value::none();
+      });
+  add("keep_product(op, args, result, is_left_by_column, is_right_by_column)",
+      [s, tuple](Interp&, Arguments& a) {
+        s->op_table().dtensor_plans().keep_product(a[0], tuple(a, 1), a[2], a.boolean(3),
+                                                   a.boolean(4));
+        return Value::none();
+      });
+  add("keep_elementwise(op, args, result)", [s, tuple](Interp&, Arguments& a) {
+    s->op_table().dtensor_plans().keep_elementwise(a[0], tuple(a, 1), a[2]);
+    return Value::none();
+  });
+  // What `op` gives for the arguments; None: it has not been worked out.
+  add("known_op(op, args)", [s, tuple](Interp&, Arguments& a) {
+    Value known = s->op_table().dtensor_plans().run(a[0], tuple(a, 1));
+    return known.empty() ? Value::none() : known;
+  });
+  add("set_plan_helpers(arrived, sum_to)", [s](Interp&, Arguments& a) {
+    s->op_table().dtensor_plans().set_helpers(a[0], a[1]);
+    return Value::none();
   });
   add("is_traced()", [s](Interp&, Arguments&) { return Value::boolean(s->c.tracer != nullptr); });
   add("is_answered()", [s](Interp&, Arguments&) {

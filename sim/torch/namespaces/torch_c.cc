@@ -587,6 +587,8 @@ void fill_torch_c(Session& session, lang::Module& module) {
   fill_autograd(session, module);
   fill_reducer(session, module);
   fill_distributed(session, module);
+  fill_transfers(session, module);
+  fill_purposes(session, module);
   add_compiling(session, module);
   add_random_functions(session, module);
   add_routing(session, module);

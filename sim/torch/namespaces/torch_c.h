@@ -13,6 +13,10 @@ void fill_autograd(Session& session, lang::Module& module);
 void fill_reducer(Session& session, lang::Module& module);
 /// What torch.distributed has in C++: the process's place in its job, collectives, DTensors.
 void fill_distributed(Session& session, lang::Module& module);
+/// What ranks send each other, for those who work out their times.
+void fill_transfers(Session& session, lang::Module& module);
+/// What memory is for, where the operator that asks for it does not say.
+void fill_purposes(Session& session, lang::Module& module);
 /// torch.cuda: memory figures, streams and events, synchronisation.
 void fill_cuda(Session& session, lang::Module& module);
 

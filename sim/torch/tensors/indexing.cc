@@ -345,6 +345,16 @@ void assign_tensors(Session& session, const Tensor& view, const ops::TensorList&
   ops::index_put_(session.c, view, indices, values, false);
 }
 
+/// A number that is written, as the tensor keeps it; nullopt: it is not known.
+std::optional<ops::View> number_of(ops::ScalarType dtype, const Value& value) {
+  if (!value.is_number() || !ops::keeps_numbers(dtype)) return std::nullopt;
+  ops::Numbers number;
+  number.dtype = dtype;
+  number.resize(1);
+  number.set(0, value.number());
+  return ops::View{make_ref<ops::Known>(std::move(number)), {}, {}, 0};
+}
+
 /// What indexing reads or writes is waited for, where a collective is under way.
 void wait_for_all(Session& session, const Sliced& sliced) {
   if (session.unwaited.empty()) return;
@@ -388,7 +398,10 @@ void set_item(Session& session, const Tensor& self, const Value& key, const Valu
   if (source != nullptr) session.wait_for(source->tensor);
   const Ref<ops::Known> before = sliced.view->storage->known();
   if (sliced.has_tensors) {
+    const std::optional<ops::View> known =
+        source != nullptr ? ops::view_of(source->tensor) : number_of(sliced.view.dtype(), value);
     assign_tensors(session, sliced.view, sliced.indices, value);
+    if (known) ops::note_index_put(sliced.view, sliced.indices, *known, before);
   } else if (source != nullptr) {
     // It may look into the same memory: x[0] += 1 copies a view onto itself.
     std::optional<ops::View> known = ops::view_of(source->tensor);

@@ -12,6 +12,7 @@
 #include "sim/ops/out_ops.h"
 #include "sim/ops/pointwise_ops.h"
 #include "sim/torch/tensors/call_scope.h"
+#include "sim/torch/tensors/dtensor_plans.h"
 #include "sim/torch/tensors/tensor_object.h"
 
 namespace tidemark::torch {
@@ -290,6 +291,10 @@ Value BoundOp::dispatch(const Value& callable, const CallArgs& args) const {
   if (std::none_of(args.values, args.values + count,
                    [&](const Value& v) { return holds_spread(session_.interp, v); }))
     return {};
+  if (args.keyword_count == 0) {
+    Value known = session_.op_table().dtensor_plans().run(callable, {args.values, args.positional});
+    if (!known.empty()) return known;
+  }
   lang::Interp& interp = session_.interp;
   // Code that is being compiled is told of what the call takes before that is taken apart.
   std::vector<const ops::Tensor*> tensors;

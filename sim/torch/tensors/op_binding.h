@@ -16,6 +16,8 @@
 
 namespace tidemark::torch {
 
+class DTensorPlans;
+
 /// The overloads of one operator as one callable of the language.
 class BoundOp {
  public:
@@ -81,6 +83,7 @@ lang::Value keywords_of(lang::Interp& interp, const lang::CallArgs& args);
 class OpTable final : lang::LateMembers {
  public:
   explicit OpTable(Session& session);
+  ~OpTable();
   /// The callable for torch.NAME, F.NAME or x.NAME; Empty when there is none. `where`: "torch",
   /// "F", "method". Requires, of its calls: the table lives.
   lang::Value find(std::string_view where, std::string_view name);
@@ -93,6 +96,8 @@ class OpTable final : lang::LateMembers {
   /// What tensors have beside operators. `make`: Empty when there is nothing of the name.
   /// `make_all`: sets in the class what it does not have yet.
   void fill_further(std::function<lang::Value(lang::Name)> make, std::function<void()> make_all);
+  /// What operators on DTensors do, once it has been worked out.
+  DTensorPlans& dtensor_plans();
   /// Lets go of every callable.
   void release();
 
@@ -142,7 +147,8 @@ class OpTable final : lang::LateMembers {
   lang::ClassObject* tensor_class_ = nullptr;
   std::function<lang::Value(lang::Name)> further_;
   std::function<void()> all_further_;
-  std::vector<bool> absent_;  ///< by name: tensors have none
+  std::vector<bool> absent_;             ///< by name: tensors have none
+  std::unique_ptr<DTensorPlans> plans_;  ///< once asked for
 };
 
 /// What an operator gave, as a value.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "sim/base/check.h"
+#include "sim/torch/tensors/dtensor_plans.h"
 #include "sim/torch/tensors/op_binding.h"
 #include "sim/torch/tensors/tensor_object.h"
 
@@ -13,6 +14,13 @@ using lang::CallArgs;
 using lang::Value;
 
 OpTable::OpTable(Session& session) : session_(session), callables_(OpIndex::entries().size()) {}
+
+OpTable::~OpTable() = default;
+
+DTensorPlans& OpTable::dtensor_plans() {
+  if (!plans_) plans_ = std::make_unique<DTensorPlans>(session_);
+  return *plans_;
+}
 
 const Value& OpTable::callable(std::size_t index, lang::Name name) {
   Callable& entry = callables_[index];
@@ -128,6 +136,7 @@ Value OpTable::call_mode(const Value& function, const Value& positional, const V
 
 void OpTable::release() {
   modes_.clear();
+  plans_.reset();
   for (Callable& entry : callables_) entry.made.reset();
 }
 

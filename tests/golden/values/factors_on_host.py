@@ -28,3 +28,9 @@ class M(torch.nn.Module):
 s = {"c"}
 s |= M().d.keys()
 print(sorted(s), sorted({"a", "z"} & M().d.keys()), sorted({"a", "z"} ^ M().d.keys()), sorted({"a", "z"} - M().d.keys()))
+for tall in (torch.randn(20, 8), torch.randn(8, 20), torch.randn(3, 12, 6)):
+    u, s, v = torch.svd_lowrank(tall, q=4, niter=3)
+    print("svd_lowrank", u.shape, s.shape, v.shape)
+u, s, v = torch.pca_lowrank(torch.randn(12, 9))
+print("pca_lowrank", u.shape, s.shape, v.shape, torch.pca_lowrank(torch.randn(12, 4), center=False)[0].shape)
+print("and the generator stands where it does then", torch.randint(1000, ()).item())

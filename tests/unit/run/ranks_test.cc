@@ -2,7 +2,11 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <mutex>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 namespace tidemark {
 namespace {
@@ -45,7 +49,8 @@ TEST_CASE("ranks that do the same are one line, the worst first") {
 
 TEST_CASE("ranks that are known to do the same are played once") {
   std::vector<int> played;
-  const auto play = [&](int rank) {
+  const auto play = [&](const RankQuestion& question) {
+    const int rank = question.rank;
     played.push_back(rank);
     RankPlay one = told_of(rank, run_that_asks(rank == 3 ? 4096 : 1024));
     if (rank != 3) one.result.ranks = {0, 1, 2};
@@ -59,12 +64,42 @@ TEST_CASE("ranks that are known to do the same are played once") {
 }
 
 TEST_CASE("of ranks that all differ no more than a few are played") {
-  const auto play = [](int rank) {
-    return told_of(rank, run_that_asks(512 * (1 + static_cast<Bytes>(rank))));
+  const auto play = [](const RankQuestion& question) {
+    return told_of(question.rank, run_that_asks(512 * (1 + static_cast<Bytes>(question.rank))));
   };
   const std::vector<RankResult> told = classes_of_ranks({0, 100, 10}, 1, play);
   CHECK(told.size() == kMostPlays);
   CHECK(told.front().ranks == std::vector<int>{99});
+}
+
+TEST_CASE("ranks that part are played for those that part with them, on any number of threads") {
+  for (const unsigned threads : {1U, 4U}) {
+    std::mutex mutex;
+    std::vector<std::pair<int, std::size_t>> played;
+    const auto play = [&](const RankQuestion& question) {
+      const int stage = question.rank / 25;
+      {
+        const std::lock_guard lock(mutex);
+        played.emplace_back(question.rank, question.among.size());
+      }
+      std::vector<int> parted;
+      for (const int rank : question.among)
+        if (rank / 25 != stage) parted.push_back(rank);
+      question.parted(parted);
+      RankPlay one = told_of(question.rank, run_that_asks(512 * static_cast<Bytes>(8 - stage)));
+      one.result.ranks = question.among;
+      for (const int rank : parted) std::erase(one.result.ranks, rank);
+      return one;
+    };
+    const std::vector<RankResult> told = classes_of_ranks({0, 100, 10}, threads, play);
+    std::ranges::sort(played);
+    CHECK(played.size() == 4);
+    CHECK(played.front() == std::pair<int, std::size_t>{0, 100});
+    REQUIRE(told.size() == 4);
+    CHECK(told[0].ranks.front() == 0);
+    CHECK(told[3].ranks.front() == 75);
+    CHECK(told[3].ranks.size() == 25);
+  }
 }
 
 TEST_CASE("equal peaks of other events are two lines") {

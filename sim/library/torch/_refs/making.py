@@ -47,6 +47,14 @@ def _is_array(data):
     return getattr(type(data), "_is_numpy_array", False)
 
 
+def _is_folded(shape, device, values):
+    """whether compiled code has numbers for a device in its loops: equal ones, or a few. Source: torch/_inductor's
+    fx_passes/joint_graph.py (constant_fold_uniform_value), graph.py (can_inline_constant)"""
+    if values is None or torch.device(device or torch.get_default_device()).type != "cuda":
+        return False
+    return len(set(values)) == 1 or (len(shape) == 1 and 0 < len(values) <= 8)
+
+
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
     if isinstance(data, (list, tuple)) and len(data) > 0 and _is_array(data[0]):
         import numpy
@@ -61,6 +69,8 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
         dtype = (
             data.dtype if isinstance(data, torch.Tensor) else (torch.bool, torch.int64, torch.get_default_dtype())[kind]
         )
+    if torch.compiler.is_compiling() and _is_folded(shape, device, values := _flat(data)):
+        return torch.full(shape, values[0], dtype=dtype, device=device, requires_grad=requires_grad)
     out = torch.empty(shape, dtype=dtype, device=device, pin_memory=pin_memory)
     _C.note_upload(out)
     if requires_grad:

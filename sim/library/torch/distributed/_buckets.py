@@ -46,7 +46,7 @@ def _broadcast_coalesced(tensors, buffer_size, group=None):
             in_flight.pop(0)
         in_flight.append(_flatten([tensors[i] for i in bucket]))
         if group is not None:
-            group._passed_to_others(in_flight[-1:])
+            group._passed_to_others(in_flight[-1:], kind="broadcast")
     while in_flight:
         in_flight.pop(0)
 
@@ -61,7 +61,7 @@ def _verify_params_across_processes(parameters, group):
     for p in parameters:
         words += 2 * p.dim()
     sizes = torch.empty(words, dtype=torch.int64).to(device)
-    group._passed_to_others([sizes])
+    group._passed_to_others([sizes], kind="broadcast")
     del sizes
     while outputs:
         outputs.pop(0)

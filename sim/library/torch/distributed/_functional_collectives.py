@@ -223,20 +223,20 @@ def permute_tensor(self, src_dst, group, tag=""):
 # ---- several at once
 
 
-def _coalesced(tensors, outputs, group):
-    work = _group_of(group)._run(tensors, outputs, True)
+def _coalesced(kind, tensors, outputs, group):
+    work = _group_of(group)._run(tensors, outputs, True, kind=kind)
     return [_done(work, out) for out in outputs]
 
 
 def all_reduce_coalesced(self, reduceOp, group, tag=""):
     outputs = [_copied(t) for t in self]
-    return _coalesced(outputs, outputs, group)
+    return _coalesced("all_reduce", outputs, outputs, group)
 
 
 def all_gather_into_tensor_coalesced(self, group, tag=""):
     size = _group_of(group).size()
     outputs = [_of_rows(_contiguous(t, "tensor"), t.size(0) * size) for t in self]
-    return _coalesced(self, outputs, group)
+    return _coalesced("all_gather", self, outputs, group)
 
 
 def reduce_scatter_tensor_coalesced(inputs, reduceOp, scatter_dim, group, tag=""):
@@ -245,7 +245,7 @@ def reduce_scatter_tensor_coalesced(inputs, reduceOp, scatter_dim, group, tag=""
         t if dim == 0 else torch.cat(torch.chunk(t, size, dim=dim)) for t, dim in zip(inputs, scatter_dim)
     ]
     outputs = [_of_rows(_contiguous(t, "tensor"), t.size(0) // size) for t in inputs]
-    return _coalesced(inputs, outputs, group)
+    return _coalesced("reduce_scatter", inputs, outputs, group)
 
 
 # ---- the same under another name

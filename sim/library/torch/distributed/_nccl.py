@@ -99,10 +99,15 @@ def _pair(own, peer):
 
 
 class Ranks:
-    """ranks of a group that may be others for other ranks: worked out when somebody asks for them"""
+    """ranks of a group that may be others for other ranks: worked out when somebody asks for them. `plain`: the same,
+    by sums and products of numbers alone, which part no ranks"""
 
-    def __init__(self, size, make):
-        self._size, self._make, self._made = size, make, None
+    def __init__(self, size, make, plain=None):
+        self._size, self._make, self._plain, self._made = size, make, plain, None
+
+    def told(self):
+        """None: they cannot be told without asking which rank this is"""
+        return self._made if self._plain is None else self._plain()
 
     def _all(self):
         if self._made is None:
@@ -136,7 +141,7 @@ class ProcessGroup:
         self.group_name, self.group_desc = name, desc
         self._streams, self._pairs, self._unwaited = {}, [], {}
         self._together = None  # what is coalesced: [stream, tensors, outputs]
-        self.bound_device_id, self._exchanges, self._counts = None, 0, {}
+        self.bound_device_id, self._exchanges, self._counts, self._number = None, 0, {}, None
         self._serves_hosts = backend != "nccl"
 
     def rank(self):
@@ -193,6 +198,8 @@ class ProcessGroup:
     def _let_go(self):
         """drops what finished work kept that nobody waited for, once the script took its time: NCCL's watchdog looks.
         When it does is chance: here at the first moment that it could, or after one more step of training"""
+        if not self._unwaited:
+            return
         is_late = _tidemark.takes_late_ends()
         last = _C.moment() - (_STEP if is_late else 0)
         for key in [key for key, work in self._unwaited.items() if work._moment < last]:
@@ -211,16 +218,39 @@ class ProcessGroup:
         for t in tensors:
             t.record_stream(self._stream(t.device))
 
-    def _passed_to_others(self, tensors, is_waited_for=True):
+    def _followed(self):
+        """this group's number among those whose transfers are followed"""
+        if self._number is None:
+            ranks = self._ranks.told() if isinstance(self._ranks, Ranks) else list(self._ranks)
+            self._number = _C.follow_group(int(self.group_name), self._size, ranks)
+        return self._number
+
+    def _communicate(self, tensor, inputs, outputs, kind, peer=0, is_joined=False):
+        """on the current stream. A peer is a place in the group; a transfer that is joined is one with that before"""
+        if _C.follows_transfers():
+            _C.follow_launch(tensor, self._followed(), kind, _bytes(inputs), _bytes(outputs), peer, is_joined)
+        _C.communicate(tensor, _bytes(inputs) + _bytes(outputs))
+
+    def _passed_to_others(self, tensors, is_waited_for=True, kind="all_reduce"):
         """what C++ itself sends, and waits for or not"""
         if not tensors[0].is_cuda:
             return
         self._let_go()
         own = self._stream(tensors[0].device)
         if _C.release_rule("collectives_record_streams"):
-            self._run(tensors, tensors)
-        elif not is_waited_for:
+            self._run(tensors, tensors, kind=kind)
+            return
+        if _C.follows_transfers():
+            _C.follow_beside(tensors[0], own._index, self._followed(), kind, _bytes(tensors))
+            if is_waited_for:
+                self._awaited(tensors[0])
+        if not is_waited_for:
             Work(self, own, list(tensors), [])
+
+    def _awaited(self, tensor):
+        """the current stream waits for what was passed to others"""
+        if tensor.is_cuda and _C.follows_transfers() and not _C.release_rule("collectives_record_streams"):
+            _C.follow_wait(tensor, self._stream(tensor.device)._index)
 
     # ---- collectives
 
@@ -234,7 +264,9 @@ class ProcessGroup:
         """whether a collective keeps what it works on"""
         return asynchronous or _C.release_rule("collectives_record_streams")
 
-    def _run(self, inputs, outputs, asynchronous=False, after=None, kept=None, given=(), is_list=False):
+    def _run(
+        self, inputs, outputs, asynchronous=False, after=None, kept=None, given=(), is_list=False, kind="collective"
+    ):
         """one collective: `inputs` and `outputs` are what NCCL reads and writes, `after` what copies out of them.
         `kept`: what is kept instead of them, in its order; `given`: what is kept beside them. `is_list`: of several
         tensors, which has a Work of its own, also where it is called with others"""
@@ -246,16 +278,15 @@ class ProcessGroup:
             return _OnHost(outputs) if asynchronous else None
         self._let_go()
         own = self._stream(tensor.device)
-        moved = _bytes(inputs) + _bytes(outputs)
         records = _C.release_rule("collectives_record_streams")
         if not self._keeps(asynchronous):
-            _C.communicate(tensor, moved)
+            self._communicate(tensor, inputs, outputs, kind)
             if after is not None:
                 after()
             return None
         own.wait_stream(torch.cuda.current_stream(tensor.device))
         with torch.cuda.stream(own):
-            _C.communicate(tensor, moved)
+            self._communicate(tensor, inputs, outputs, kind)
             if after is not None:
                 after()
         held = (list(inputs) + list(outputs) if kept is None else kept) + list(given)
@@ -275,7 +306,7 @@ class ProcessGroup:
         work.wait()
         return None
 
-    def _peer(self, tensor, peer):
+    def _peer(self, tensor, peer, kind):
         """sends to a rank of the group, or receives from it"""
         if not tensor.is_cuda:
             self._require_host()
@@ -287,7 +318,8 @@ class ProcessGroup:
             own = self._stream(tensor.device)
         own.wait_stream(torch.cuda.current_stream(tensor.device))
         with torch.cuda.stream(own):
-            _C.communicate(tensor, _bytes([tensor]))
+            is_joined = self._together is not None and self._together[0] is not None
+            self._communicate(tensor, [tensor], [], kind, peer, is_joined)
         tensor.record_stream(own)
         if self._together is not None:
             self._together[0] = own
@@ -303,7 +335,7 @@ class ProcessGroup:
         return None if own is None else Work(self, own, tensors, outputs)
 
     def allreduce(self, tensors, asynchronous=False):
-        return self._run(tensors, tensors, asynchronous)
+        return self._run(tensors, tensors, asynchronous, kind="all_reduce")
 
     def allgather(self, outputs, tensor, asynchronous=False):
         """through one flat tensor of all ranks' parts, where they are alike and the release does so; else each from its
@@ -312,7 +344,7 @@ class ProcessGroup:
             kept = []
             if self._keeps(asynchronous):
                 kept = [x for i, t in enumerate(outputs) for x in (tensor if i == self._rank else t, t)]
-            return self._run([tensor], outputs, asynchronous, kept=kept)
+            return self._run([tensor], outputs, asynchronous, kept=kept, kind="all_gather")
         flat = _flat_like(outputs)
 
         def after():
@@ -322,24 +354,30 @@ class ProcessGroup:
                 self._record(outputs)
 
         with torch.no_grad():
-            return self._run([tensor], [flat], asynchronous, after, given=outputs if asynchronous else ())
+            return self._run(
+                [tensor], [flat], asynchronous, after, given=outputs if asynchronous else (), kind="all_gather"
+            )
 
     def reduce_scatter(self, output, tensors, asynchronous=False):
         if any([t.shape != tensors[0].shape for t in tensors]):
             kept = []
             if self._keeps(asynchronous):
                 kept = [x for i, t in enumerate(tensors) for x in (t, output if i == self._rank else t)]
-            return self._run(tensors, [output], asynchronous, kept=kept)
+            return self._run(tensors, [output], asynchronous, kept=kept, kind="reduce_scatter")
         with torch.no_grad():
             flat = _flat_like(tensors)
             for i, t in enumerate(tensors):
                 flat[i].copy_(t, True)
-            return self._run([flat], [output], asynchronous, given=tensors if asynchronous else ())
+            return self._run(
+                [flat], [output], asynchronous, given=tensors if asynchronous else (), kind="reduce_scatter"
+            )
 
     def barrier(self, device, asynchronous=False):
         """a sum of one number. The operator's own argument stays for the next barrier."""
         _barrier_argument[0] = torch.empty((1,), dtype=torch.uint8, device=device)
-        work = self._run(*[[torch.zeros((1,), dtype=torch.float32, device=device)]] * 2, asynchronous)
+        work = self._run(
+            *[[torch.zeros((1,), dtype=torch.float32, device=device)]] * 2, asynchronous, kind="barrier"
+        )
         if not asynchronous:
             torch.cuda.current_stream(device).synchronize()
         return work

@@ -4,7 +4,7 @@ from torch.distributed._buckets import _bucket_assignment
 
 
 class _Bucket:
-    def __init__(self, indices, parameters, dtype=None):
+    def __init__(self, number, indices, parameters, dtype=None):
         self.indices = indices
         # In the order in which they go: what hooks gave, what gradients are written to, what is sent.
         self.future, self.results, self.views, self.first_views, self.gradients = None, [], [], [], None
@@ -14,6 +14,7 @@ class _Bucket:
                 sum([p.numel() for p in variables]), dtype=dtype or variables[0].dtype, device=variables[0].device
             )
             _C.set_role(self.gradients, "gradient")
+            _C.name_memory(self.gradients, None, f"DDP: bucket {number} of gradients, {len(indices)} parameters")
             offset = 0
             for p in variables:
                 self.views.append(_C.part_like(self.gradients, offset, p))
@@ -87,7 +88,9 @@ class _Reducer:
                 )
             for position, index in enumerate(indices):
                 self.locators[index] = (len(self.buckets), position)
-            bucket = self.buckets[len(self.buckets)] = _Bucket(indices, self.parameters, self.mixed_dtype)
+            bucket = self.buckets[len(self.buckets)] = _Bucket(
+                len(self.buckets), indices, self.parameters, self.mixed_dtype
+            )
             if self.as_view:  # a gradient that there is goes with its bucket
                 for index, view in zip(indices, bucket.views):
                     if self.parameters[index].grad is not None:
@@ -139,10 +142,10 @@ class _Reducer:
         all_indices = torch.empty(sum([len(bucket) for bucket in indices]) + 1, dtype=torch.int32, device=device)
         if self.process_group is not None:
             self.process_group._let_go()
-            self.process_group._passed_to_others([all_indices])
+            self.process_group._passed_to_others([all_indices], kind="broadcast")
         sizes = torch.empty(len(indices), dtype=torch.int32, device=device)
         if self.process_group is not None:
-            self.process_group._passed_to_others([sizes])
+            self.process_group._passed_to_others([sizes], kind="broadcast")
         del sizes
         del all_indices
 
@@ -253,6 +256,8 @@ class _Reducer:
 
     def finalize_backward(self):
         self.expects_hooks, self.require_finalize = False, False
+        if self.comm_hook is None and self.process_group is not None:
+            self.process_group._awaited(self.buckets[0].gradients)
         if self.comm_hook is not None:
             for bucket in self.buckets.values():
                 self._take_results(bucket)

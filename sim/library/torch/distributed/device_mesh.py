@@ -86,16 +86,27 @@ class DeviceMesh:
     def _line(self, dims):
         """the ranks that differ from this one in some dimensions alone"""
 
-        def make():
+        def places():
             strides, places = self._strides(), [0]
             start = sum([c * s for d, (c, s) in enumerate(zip(self._coordinate, strides)) if d not in dims])
             for d in dims:
                 places = [p + strides[d] * k for p in places for k in range(self._sizes[d])]
+            return [start + place for place in places]
+
+        def make():
             # Of all ranks in order, each is its own number: one that other ranks have otherwise parts none.
             is_plain = isinstance(self._ranks, range)
-            return [start + place if is_plain else self._ranks[start + place] for place in places]
+            return [place if is_plain else self._ranks[place] for place in places()]
 
-        return Ranks(_product([self._sizes[d] for d in dims]), make)
+        def plain():
+            return places() if self._is_in_order() else None
+
+        return Ranks(_product([self._sizes[d] for d in dims]), make, plain)
+
+    def _is_in_order(self):
+        if isinstance(self._ranks, range):
+            return True
+        return isinstance(self._ranks, list) and self._ranks == list(range(len(self._ranks)))
 
     @property
     def ndim(self):

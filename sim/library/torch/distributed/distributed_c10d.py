@@ -5,48 +5,11 @@ from contextlib import contextmanager
 from torch.distributed._exchanges import receive_counts, send_numbers
 from torch.distributed._reduce_op import ReduceOp
 from torch.distributed._nccl import ProcessGroup, Ranks, Work
+from torch.distributed._stores import FileStore, HashStore, Store, TCPStore
 from torch.distributed._tensor_checks import checked, require_contiguous
 from torch.distributed.rendezvous import _job
 
 _DEFAULT_FIRST_BUCKET_BYTES = 1024 * 1024
-
-
-class Store:
-    """keys and values that the ranks share"""
-
-    def __init__(self, *args, **kwargs):
-        self._kept = {}
-
-    def set(self, key, value):
-        self._kept[key] = value
-
-    def get(self, key):
-        return self._kept.get(key, "")
-
-    def add(self, key, amount):
-        self._kept[key] = self._kept.get(key, 0) + amount
-        return self._kept[key]
-
-    def wait(self, keys, timeout=None):
-        pass
-
-    def set_timeout(self, timeout):
-        pass
-
-    def delete_key(self, key):
-        return self._kept.pop(key, None) is not None
-
-
-class HashStore(Store):
-    pass
-
-
-class TCPStore(Store):
-    pass
-
-
-class FileStore(Store):
-    pass
 
 
 class Backend:
@@ -276,7 +239,11 @@ def _own_subgroup(group_size):
     if world.size() % group_size != 0:
         raise ValueError(f"The world size ({world.size()}) must be divisible by '{group_size=}'")
     start = world.rank() - world.rank() % group_size
-    return _own_group(Ranks(group_size, lambda: [start + i for i in range(group_size)]), world.rank() % group_size)
+
+    def make():
+        return [start + i for i in range(group_size)]
+
+    return _own_group(Ranks(group_size, make, make), world.rank() % group_size)
 
 
 def split_group(parent_pg=None, split_ranks=None, timeout=None, pg_options=None, group_desc=None):
@@ -355,13 +322,15 @@ def _coalescing_manager(group=None, device=None, async_ops=False):
     if op_list:
         if op_list[0].dst_tensor is None:
             tensors = [op.tensor for op in op_list]
-            work = group._run(tensors, tensors, async_ops, is_list=True)
+            work = group._run(tensors, tensors, async_ops, is_list=True, kind="all_reduce")
         else:
             inputs, outputs = [], []
             for op in op_list:
                 inputs.append(op.tensor)
                 outputs.append(op.dst_tensor)
-            work = group._run(inputs, outputs, async_ops or op_list[0].op is all_gather_into_tensor, is_list=True)
+            gathers = op_list[0].op is all_gather_into_tensor
+            kind = "all_gather" if gathers else "reduce_scatter"
+            work = group._run(inputs, outputs, async_ops or gathers, is_list=True, kind=kind)
     if device:
         work = group._end_coalescing(device)
     if async_ops:
@@ -383,23 +352,23 @@ def _is_outside(group, name):
     return False
 
 
-def _run(group, inputs, outputs, async_op, dense=()):
+def _run(kind, group, inputs, outputs, async_op, dense=()):
     group = checked(_group(group), dense)
-    return group._run(inputs, outputs, _is_asynchronous(group, async_op))
+    return group._run(inputs, outputs, _is_asynchronous(group, async_op), kind=kind)
 
 
 @_exception_logger
 def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op=False):
     if _is_outside(group, "all_reduce") or _is_recorded(group, all_reduce, tensor):
         return None
-    return _run(group, [tensor], [tensor], async_op, [tensor])
+    return _run("all_reduce", group, [tensor], [tensor], async_op, [tensor])
 
 
 @_exception_logger
 def all_reduce_coalesced(tensors, op=ReduceOp.SUM, group=None, async_op=False):
     if _is_outside(group, "all_reduce_coalesced"):
         return None
-    work = _run(group, tensors, tensors, async_op)
+    work = _run("all_reduce", group, tensors, tensors, async_op)
     return work if work is None else work.get_future()
 
 
@@ -410,7 +379,7 @@ def broadcast(tensor, src=None, group=None, async_op=False, group_src=None):
     group = _group(group)
     require_contiguous(group, [tensor])
     send_numbers(group, tensor, _index_in(group, src, group_src))
-    return group._run([tensor], [tensor], _is_asynchronous(group, async_op))
+    return group._run([tensor], [tensor], _is_asynchronous(group, async_op), kind="broadcast")
 
 
 @_exception_logger
@@ -418,7 +387,7 @@ def reduce(tensor, dst=None, op=ReduceOp.SUM, group=None, async_op=False, group_
     if _is_outside(group, "reduce"):
         return None
     _index_in(_group(group), dst, group_dst)
-    return _run(group, [tensor], [tensor], async_op, [tensor])
+    return _run("reduce", group, [tensor], [tensor], async_op, [tensor])
 
 
 @_exception_logger
@@ -439,7 +408,7 @@ def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=Fal
         raise ValueError("output tensor size must be equal to world_size times input tensor size")
     if _is_recorded(group, all_gather_into_tensor, input_tensor, output_tensor):
         return None
-    return _run(group, [input_tensor], [output_tensor], async_op, [input_tensor, output_tensor])
+    return _run("all_gather", group, [input_tensor], [output_tensor], async_op, [input_tensor, output_tensor])
 
 
 @_exception_logger
@@ -460,7 +429,7 @@ def reduce_scatter_tensor(output, input, op=ReduceOp.SUM, group=None, async_op=F
         raise ValueError("input tensor must be the same size as output size times world size")
     if _is_recorded(group, reduce_scatter_tensor, input, output):
         return None
-    return _run(group, [input], [output], async_op)
+    return _run("reduce_scatter", group, [input], [output], async_op)
 
 
 _all_gather_base, _reduce_scatter_base = all_gather_into_tensor, reduce_scatter_tensor
@@ -472,7 +441,8 @@ def gather(tensor, gather_list=None, dst=None, group=None, async_op=False, group
         return None
     group = _group(group)
     written = gather_list if _check_list("gather", group, gather_list, _index_in(group, dst, group_dst)) else []
-    return checked(group, [tensor], written)._run([tensor], written, _is_asynchronous(group, async_op))
+    asynchronous = _is_asynchronous(group, async_op)
+    return checked(group, [tensor], written)._run([tensor], written, asynchronous, kind="gather")
 
 
 @_exception_logger
@@ -481,7 +451,7 @@ def scatter(tensor, scatter_list=None, src=None, group=None, async_op=False, gro
         return None
     group = _group(group)
     sends = _check_list("scatter", group, scatter_list, _index_in(group, src, group_src))
-    return _run(group, [tensor], scatter_list if sends else [], async_op)  # NCCL's group keeps them so
+    return _run("scatter", group, [tensor], scatter_list if sends else [], async_op)  # NCCL's group keeps them so
 
 
 def _check_list(name, group, tensors, root):
@@ -498,7 +468,10 @@ def _check_list(name, group, tensors, root):
 def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False):
     if _is_outside(group, "all_to_all"):
         return None
-    return _run(group, input_tensor_list, output_tensor_list, async_op, [*output_tensor_list, *input_tensor_list])
+    return _run(
+        "all_to_all", group, input_tensor_list, output_tensor_list, async_op,
+        [*output_tensor_list, *input_tensor_list]
+    )
 
 
 @_exception_logger
@@ -511,7 +484,7 @@ def all_to_all_single(
         if sizes and sum(sizes) != tensor.size(0):
             raise RuntimeError("Split sizes doesn't match total dim 0 size")
     receive_counts(_group(group), input, None if output_split_sizes or input_split_sizes else output)
-    return _run(group, [input], [output], async_op, [input, output])
+    return _run("all_to_all", group, [input], [output], async_op, [input, output])
 
 
 @_exception_logger
@@ -539,7 +512,7 @@ def monitored_barrier(group=None, timeout=None, wait_all_ranks=False):
 def isend(tensor, dst=None, group=None, tag=0, group_dst=None):
     if _is_outside(group, "isend"):
         return None
-    return _group(group)._peer(tensor, _index_in(_group(group), dst, group_dst, None))
+    return _group(group)._peer(tensor, _index_in(_group(group), dst, group_dst, None), "send")
 
 
 def irecv(tensor, src=None, group=None, tag=0, group_src=None):
@@ -547,7 +520,7 @@ def irecv(tensor, src=None, group=None, tag=0, group_src=None):
         return None
     group = _group(group)
     peer = 0 if src is None and group_src is None else _index_in(group, src, group_src)
-    return group._peer(tensor, peer)
+    return group._peer(tensor, peer, "receive")
 
 
 @_exception_logger
@@ -584,7 +557,7 @@ def batch_isend_irecv(p2p_op_list):
     first = p2p_op_list[0]
     with _coalescing_manager(first.group, first.tensor.device, async_ops=True) as manager:
         for each in p2p_op_list:
-            each.group._peer(each.tensor, each.group_peer)
+            each.group._peer(each.tensor, each.group_peer, "send" if each.op is isend else "receive")
     return manager.works
 
 

@@ -1,12 +1,19 @@
+import sys
 import torch
 import torch.distributions.constraints as constraints
 from torch.distributions.utils import lazy_property
 
 
+def _checks_arguments():
+    """as long as nothing has been given to torch.compile"""
+    dynamo = sys.modules.get("torch._dynamo.eval_frame")
+    return dynamo is None or not dynamo.OptimizeContext.was_made
+
+
 class Distribution:
     has_rsample = False
     has_enumerate_support = False
-    _validate_args = True
+    _validate_args = _checks_arguments()
     arg_constraints = {}
     support = None
 

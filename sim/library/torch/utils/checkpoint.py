@@ -130,8 +130,12 @@ def create_selective_checkpoint_contexts(policy_fn_or_list, allow_cache_entry_mu
 
     aten, must_save, prefer_save = torch.ops.aten, CheckpointPolicy.MUST_SAVE, CheckpointPolicy.PREFER_SAVE
 
+    ops = {}  # by name, once asked for
+
     def policy_of(name, tensors, is_again):
-        op = getattr(aten, name).default
+        op = ops.get(name)
+        if op is None:
+            op = ops[name] = getattr(aten, name).default
         policy = policy_fn(SelectiveCheckpointContext(is_recompute=is_again), op, *tensors)
         if isinstance(policy, bool):
             return must_save if policy else CheckpointPolicy.PREFER_RECOMPUTE

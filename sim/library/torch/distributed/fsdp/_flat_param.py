@@ -152,6 +152,7 @@ class FlatParamHandle:
     def init_flat_param_attributes(self):
         with torch.no_grad():
             self._local_shard = self.flat_param.data
+            _C.name_memory(self._local_shard, self._module, "FSDP: part of the flat parameter")
             if self._offload:
                 self._local_shard = self._local_shard.pin_memory()
                 self._cpu_grad = torch.zeros_like(self._local_shard, device="cpu").pin_memory()
@@ -183,6 +184,7 @@ class FlatParamHandle:
             return False
         if self._mixed and not self._full_precision:
             alloc_storage(self._mp_shard)
+            _C.name_memory(self._mp_shard, self._module, "FSDP: part of the flat parameter, cast")
             with torch.no_grad():
                 self._mp_shard.copy_(self._local_shard.to(self.device, non_blocking=True))
             self.flat_param.data = self._mp_shard
@@ -200,6 +202,7 @@ class FlatParamHandle:
             return
         padded = self._padded()
         alloc_storage(padded)
+        _C.name_memory(padded, self._module, "FSDP: unsharded flat parameter")
         sharded = self.flat_param.data
         dist.all_gather_into_tensor(padded, sharded, self.process_group)
         if self._offload:

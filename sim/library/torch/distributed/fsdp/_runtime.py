@@ -255,10 +255,14 @@ def _reduce(state, handle):
     flat_param, shared = handle.flat_param, state._shared
     unsharded_grad = flat_param.grad.data
     flat_param.grad = None
+    _C.name_memory(unsharded_grad, handle._module, "FSDP: unsharded gradient of the flat parameter")
     chunks = list(unsharded_grad.chunk(handle.world_size))
     missing = handle.world_size * chunks[0].numel() - unsharded_grad.numel()
     padded = torch.nn.functional.pad(unsharded_grad, [0, missing]) if missing > 0 else unsharded_grad
+    if missing > 0:
+        _C.name_memory(padded, handle._module, "FSDP: padded gradient, to be reduced")
     sharded_grad = torch.empty_like(chunks[0])
+    _C.name_memory(sharded_grad, handle._module, "FSDP: sharded gradient")
     _div(padded, state._predivide_factor)
     dist.reduce_scatter_tensor(sharded_grad, padded, group=state.process_group)
     if handle._strategy in HYBRID:

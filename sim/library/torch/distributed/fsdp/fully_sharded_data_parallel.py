@@ -95,7 +95,11 @@ class FullyShardedDataParallel(nn.Module):
                 c10d = dist.distributed_c10d
                 per_node, world, rank = torch.cuda.device_count(), dist.get_world_size(), dist.get_rank()
                 self.process_group = c10d._own_subgroup(per_node)
-                others = c10d.Ranks(world // per_node, lambda: list(range(rank % per_node, world, per_node)))
+                others = c10d.Ranks(
+                    world // per_node,
+                    lambda: list(range(rank % per_node, world, per_node)),
+                    lambda: [rank % per_node + per_node * node for node in range(world // per_node)],
+                )
                 self._inter_node_pg = c10d._own_group(others, rank // per_node)
         elif device_mesh is not None:
             self.process_group = device_mesh.get_group(0)

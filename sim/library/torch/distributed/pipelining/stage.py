@@ -204,6 +204,7 @@ class PipelineStage:
     # ---- one micro-batch
 
     def forward_one_chunk(self, chunk_id, args, kwargs=None, save_forward_output=True):
+        _C.begin_part(f"stage {self.stage_index}, microbatch {chunk_id}")
         if self.is_first:
             composite_args = args
             if not kwargs:
@@ -221,11 +222,13 @@ class PipelineStage:
             self.output_chunks.append(output)
         self.fwd_cache[chunk_id] = (output_tuple, [*composite_args, *composite_kwargs.values()])
         _validate(f"Stage {self.stage_index} forward outputs", self._outputs_meta, output_tuple)
+        _C.begin_part(None)
         return output
 
     def backward_one_chunk(self, chunk_id, loss=None, full_backward=True, last_backward=False):
         if not self.has_backward:
             return
+        _C.begin_part(f"stage {self.stage_index}, microbatch {chunk_id}, backward")
         stage_output, input_values = self.fwd_cache.pop(chunk_id)
         if self.is_last:
             given, grads = loss, None
@@ -240,6 +243,7 @@ class PipelineStage:
             for t in stage_output:
                 if not t._is_view():
                     t.detach_()
+        _C.begin_part(None)
 
     def _backward_input(self, chunk_id, stage_output, output_grads, input_values, last_backward):
         """gradients of the inputs alone; of the first stage, which needs none, all of it waits"""
@@ -260,12 +264,14 @@ class PipelineStage:
                 f"Attempted to run backward_weight_one_chunk for chunk {chunk_id}"
                 " without first calling `backward_one_chunk(full_backward=False)`"
             )
+        _C.begin_part(f"stage {self.stage_index}, microbatch {chunk_id}, backward of weights")
         input_values, param_groups, stage_output, output_grads = self.backward_state.pop(chunk_id)
         if self.is_first:
             run = lambda: stage_backward(stage_output, output_grads, input_values)
         else:
             run = lambda: stage_backward_weight(self.submod.parameters(), param_groups)
         self._backward(run, last_backward)
+        _C.begin_part(None)
 
     def _backward(self, run, last_backward):
         if isinstance(self.submod, DistributedDataParallel):

@@ -123,8 +123,19 @@ def _normal(placements, mesh, ndim):
     return tuple([Shard(p.dim + ndim) if type(p) is Shard and p.dim < 0 else p for p in placements])
 
 
+_wholes = {}  # by what they are asked of; the mesh with them, so that it has its id alone
+
+
 def _whole(local, mesh, placements):
     """(shape, stride) of what the ranks have together, if all have as much"""
+    key = (id(mesh), placements, tuple(local.shape), tuple(local.stride()))
+    if key not in _wholes:
+        _wholes[key] = mesh, *_put_together(local, mesh, placements)
+    _, shape, stride = _wholes[key]
+    return shape, stride
+
+
+def _put_together(local, mesh, placements):
     shape, stride = list(local.shape), list(local.stride())
     for dim, placement in enumerate(placements):
         if placement.is_shard():
@@ -132,7 +143,7 @@ def _whole(local, mesh, placements):
             own = stride[at]
             shape[at] *= count
             stride = [s * count if i != at and s > own else s for i, s in enumerate(stride)]
-    return shape, stride
+    return tuple(shape), tuple(stride)
 
 
 def _make(local, spec):
@@ -164,7 +175,7 @@ class _ToLocal(Function):
     def backward(ctx, grad_output):
         placements = ctx.grad_placements
         if placements is None:
-            placements = [Replicate() if p.is_partial() else p for p in ctx.spec.placements]
+            placements = ctx.spec.of_gradient().placements
         _, stride = _whole(grad_output, ctx.spec.mesh, ctx.spec.placements)
         return _make(grad_output, ctx.spec.with_placements(placements).with_shape(ctx.spec.shape, stride)), None
 
@@ -193,14 +204,16 @@ def _to_layout(grad, spec, wanted, async_op=False, dtype=None):
     current = _C.spec_of(grad)
     if current is None:
         current = spec.of_gradient()
-    placements = [
-        Replicate() if target.is_partial() and not now.is_partial() else target
-        for now, target in zip(current.placements, wanted.placements)
-    ]
+    placements = wanted.placements
+    if wanted.has_terms:
+        placements = tuple([
+            Replicate() if target.is_partial() and not now.is_partial() else target
+            for now, target in zip(current.placements, placements)
+        ])
     local = _C.local_of(grad)
     if dtype is not None and local.dtype != dtype:
         local = local.to(dtype)
-    if list(current.placements) != placements:
+    if current.placements != placements:
         local = redistribute_local_tensor(local, current, placements, async_op)
     return _make(local, wanted.with_placements(placements).with_shape(wanted.shape, current.stride))
 

@@ -1,7 +1,7 @@
 import torch
 import torch._C as _C
 from torch.distributed.tensor._autocast import is_listed, under_autocast
-from torch.distributed.tensor._implicit import replicated
+from torch.distributed.tensor._implicit import is_allowed, replicated
 from torch.distributed.tensor._leaf import begin_context, formula, found, kernel, on_parts, specs_of, spread
 from torch.distributed.tensor._random import begin_random
 from torch.distributed.tensor._ops._along_ops import as_complex, as_real, as_type_of, conjugate, cumulative, deviation
@@ -28,8 +28,10 @@ from torch.distributed.tensor.placement_types import Replicate
 
 
 def dispatch(name, op, args, kwargs):
-    args, kwargs = replicated(name, args, kwargs)
-    _require_one_mesh(name, args[0] if name in ("cat", "stack") and args else (*args, *kwargs.values()))
+    if is_allowed:
+        args, kwargs = replicated(name, args, kwargs)
+    if len(args) + len(kwargs) > 1 or name in ("cat", "stack"):
+        _require_one_mesh(name, args[0] if name in ("cat", "stack") and args else (*args, *kwargs.values()))
     if is_listed(name) and torch.is_autocast_enabled("cuda"):
         return under_autocast(name, lambda args, kwargs: _dispatched(name, op, args, kwargs), args, kwargs)
     rule = _RULES.get(name)
@@ -94,7 +96,7 @@ def _by_name(name, op, args, kwargs):
         args = tuple([arg if i > 0 and isinstance(arg, list) else _without_terms(arg) for i, arg in enumerate(args)])
         return _list_by_list(op, args, kwargs)
     if name in _ELEMENTWISE:
-        return elementwise(op, args, kwargs, name)
+        return elementwise(op, args, kwargs, name, True)
     specs = specs_of([*args, *kwargs.values()])
     if all([spec.is_replicated() for spec in specs]):
         return _replicated(op, args, kwargs, specs)
@@ -129,8 +131,8 @@ def _without_terms(value):
     """the same, terms of sums added up"""
     if isinstance(value, (list, tuple)):
         return type(value)([_without_terms(each) for each in value])
-    spec = _C.spec_of(value) if isinstance(value, torch.Tensor) else None
-    if spec is None or not any([p.is_partial() for p in spec.placements]):
+    spec = _C.spec_of(value)
+    if spec is None or not spec.has_terms:
         return value
     return value.redistribute(placements=[Replicate() if p.is_partial() else p for p in spec.placements])
 
@@ -154,8 +156,8 @@ def _list_by_list(op, args, kwargs):
 
 
 def _moved(value, target):
-    spec = _C.spec_of(value) if isinstance(value, torch.Tensor) else None
-    if spec is None or target is None:
+    spec = _C.spec_of(value)
+    if spec is None or target is None or spec is target:
         return value
     _require_one([target, spec], "pointwise computation")
     if spec.placements == target.placements or spec.shape != target.shape:

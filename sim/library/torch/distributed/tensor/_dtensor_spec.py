@@ -30,8 +30,10 @@ class DTensorSpec:
             self = object.__new__(cls)
             self.mesh, self.placements, self.shape, self.stride, self.dtype = mesh, placements, shape, stride, dtype
             self.known = {}
+            self.has_terms = any([p.is_partial() for p in placements])
             # A mask goes with its tensor.
-            if not any([isinstance(p, _MaskPartial) for p in placements]):
+            self.is_shared = not any([isinstance(p, _MaskPartial) for p in placements])
+            if self.is_shared:
                 _all[key] = self
         return self
 
@@ -46,6 +48,8 @@ class DTensorSpec:
 
     def of_gradient(self):
         """how a gradient lies that does not say so itself"""
+        if not self.has_terms:
+            return self
         return self.with_placements([Replicate() if p.is_partial() else p for p in self.placements])
 
     @property
@@ -64,6 +68,12 @@ class DTensorSpec:
             if placement.is_shard():
                 counts[placement.dim] *= self.mesh.size(dim)
         return counts
+
+    def is_even(self):
+        """all ranks have parts of one size"""
+        if "is_even" not in self.known:
+            self.known["is_even"] = all([size % count == 0 for size, count in zip(self.shape, self.num_shards_map)])
+        return self.known["is_even"]
 
     def is_replicated(self):
         return all([p.is_replicate() for p in self.placements])

@@ -7,24 +7,22 @@ from torch.distributed.tensor.placement_types import Replicate
 # Tensors beside DTensors that count as lying whole on all ranks. Source:
 # torch.distributed.tensor.experimental.implicit_replication
 
-_is_allowed = []
+is_allowed = []
 # What these save for backward are no tensors.
 _SAVE_NOTHING = ("add", "sub", "rsub", "add_", "sub_")
 
 
 @contextmanager
 def implicit_replication():
-    _is_allowed.append(True)
+    is_allowed.append(True)
     try:
         yield
     finally:
-        _is_allowed.clear()
+        is_allowed.clear()
 
 
 def replicated(name, args, kwargs):
-    """the arguments, DTensors in place of tensors while that is allowed"""
-    if not _is_allowed:
-        return args, kwargs
+    """the arguments, DTensors in place of tensors. Requires: that is allowed"""
     spec = _first_spec([*args, *kwargs.values()])
     if spec is None:
         return args, kwargs

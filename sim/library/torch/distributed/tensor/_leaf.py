@@ -121,6 +121,9 @@ def _arrived(grad, spec):
     return spread(grad, spec.of_gradient())
 
 
+_C.set_plan_helpers(_arrived, sum_to)
+
+
 def kernel(name, op, args, kwargs, laid, made, back, shape=None, expected="", own=None):
     """laid: by operand its placements; made: those of the result. back(grad, operands, result) -> (placements of the
     gradient, of the operands, of the result, of the gradients), of specs; None: backward does not read it. own: how
@@ -222,8 +225,7 @@ def sum_of_gradients(stored, incoming, in_place):
         return stored + incoming
     spec, local = _C.spec_of(incoming), _C.local_of(incoming)
     begin_context(local.device)
-    is_even = all([size % count == 0 for size, count in zip(spec.shape, spec.num_shards_map)])
-    if not is_even or not any([p.is_shard() for p in spec.placements]):
+    if not spec.is_even() or not any([p.is_shard() for p in spec.placements]):
         # What is like a tensor of no parts, or of uneven ones, lies whole on all ranks, and so does what is copied
         # there. Source: torch.distributed.tensor._ops._tensor_ops.new_factory_strategy.
         whole = [Replicate()] * len(spec.placements)

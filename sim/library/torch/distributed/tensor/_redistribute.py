@@ -229,6 +229,28 @@ def _step(local, current, target, mesh, dim, whole):
 
 def redistribute_local_tensor(local, spec, placements, async_op=False):
     """this rank's part of a tensor that is to lie otherwise. Source: torch.distributed.tensor._redistribute"""
+    for on, dim, current, target, whole, mean in _way(spec, tuple(placements)):
+        made = _step(local, current, target, on, dim, whole)
+        if mean > 1:
+            made = made / mean
+        if not async_op:
+            made = _C.wait_for(made)
+        local = made  # what was there goes after the wait
+    return local if async_op else _C.wait_for(local)
+
+
+def _way(spec, placements):
+    """(mesh, its dimension, placement now, then, size of what is gathered, ranks of a mean) of each step among several
+    ranks; of even parts worked out once, as long as the program makes no other meshes"""
+    if not spec.is_shared or not spec.is_even():
+        return _found_way(spec, placements)
+    key = ("way", placements, len(spec.mesh._root._flattened))
+    if key not in spec.known:
+        spec.known[key] = list(_found_way(spec, placements))
+    return spec.known[key]
+
+
+def _found_way(spec, placements):
     now, mesh = list(spec.placements), spec.mesh
     order = shard_order(now, mesh)
 
@@ -241,15 +263,8 @@ def redistribute_local_tensor(local, spec, placements, async_op=False):
                 size = now[other]._own_size(size, mesh.size(other), mesh.get_coordinate()[other])
         return size
 
-    made = local
     for on, dim, current, target, whole, mean, dims in _joined(steps(spec, placements), mesh, whole_along):
         if on.size(dim) > 1:
-            made = _step(local, current, target, on, dim, whole)
-            if mean > 1:
-                made = made / mean
-            if not async_op:
-                made = _C.wait_for(made)
-        local = made  # what was there goes after the wait
+            yield on, dim, current, target, whole, mean
         for each in dims:
             now[each] = target
-    return made if async_op else _C.wait_for(made)

@@ -184,7 +184,36 @@ class _BackwardHook:
         return tuple([res[i] for i in self.input_tensors_index])
 
 
+class _NodeHooks:
+    """Hooks of register_backward_hook: they stand at the node that made the result's first tensor.
+
+    Source: torch/nn/modules/module.py, _call_impl.
+    """
+
+    def __init__(self, module, hooks):
+        self.module, self.hooks = module, hooks
+
+    def setup_input_hook(self, args):
+        return args
+
+    def setup_output_hook(self, result):
+        value = result
+        while not isinstance(value, torch.Tensor):
+            if isinstance(value, dict):
+                value = next(v for v in value.values() if isinstance(v, torch.Tensor))
+            else:
+                value = value[0]
+        node = value.grad_fn
+        if node is not None:
+            for hook in self.hooks:
+                node.register_hook(lambda inputs, outputs, hook=hook: hook(self.module, inputs, outputs))
+        return result
+
+
 def _backward_hook(module):
+    at_node = list(module._hooks("backward_at_node").values())
+    if at_node:
+        return _NodeHooks(module, at_node)
     hooks, pre_hooks = list(module._hooks("backward").values()), list(module._hooks("backward_pre").values())
     return _BackwardHook(module, hooks, pre_hooks) if hooks or pre_hooks else None
 
@@ -464,7 +493,7 @@ class Module(_C.ModuleBase):
 
     def _hooks(self, kind):
         if "_hook_tables" not in self.__dict__:
-            kinds = ("pre", "post", "backward", "backward_pre", "save", "load", "loaded")
+            kinds = ("pre", "post", "backward", "backward_at_node", "backward_pre", "save", "load", "loaded")
             self._hook_tables = {kind: {} for kind in kinds}
             self._set_hooks(self._hook_tables["pre"], self._hook_tables["post"])
         return self._hook_tables[kind]
@@ -479,7 +508,28 @@ class Module(_C.ModuleBase):
 
     @property
     def _backward_hooks(self):
-        return self._hooks("backward")
+        return self._hooks("backward_at_node" if self._is_full_backward_hook is False else "backward")
+
+    @property
+    def _backward_pre_hooks(self):
+        return self._hooks("backward_pre")
+
+    @property
+    def _state_dict_hooks(self):
+        return self._hooks("save")
+
+    @property
+    def _load_state_dict_pre_hooks(self):
+        return self._hooks("load")
+
+    @property
+    def _load_state_dict_post_hooks(self):
+        return self._hooks("loaded")
+
+    @property
+    def _is_full_backward_hook(self):
+        kept = self.__dict__.get("_hook_tables")
+        return kept.get("is_full") if kept is not None else None
 
     def _add_hook(self, kind, hook, prepend=False, with_kwargs=False):
         hooks = self._hooks(kind)
@@ -500,9 +550,19 @@ class Module(_C.ModuleBase):
             _C.refuse("register_forward_hook(always_call=True) is not modelled", "leave always_call out")
         return self._add_hook("post", hook, prepend, with_kwargs)
 
-    def register_full_backward_hook(self, hook, prepend=False):
-        handle = self._add_hook("backward", hook, prepend)
+    def _set_backward_kind(self, is_full):
+        if self._is_full_backward_hook is (not is_full):
+            raise RuntimeError(
+                "Cannot use both regular backward hooks and full backward hooks on a "
+                "single Module. Please use only one of them."
+            )
+        self._hooks("backward")
+        self._hook_tables["is_full"] = is_full
         self._set_backward_hooks(_backward_hook)
+
+    def register_full_backward_hook(self, hook, prepend=False):
+        self._set_backward_kind(True)
+        handle = self._add_hook("backward", hook, prepend)
         return handle
 
     def register_full_backward_pre_hook(self, hook, prepend=False):
@@ -511,7 +571,8 @@ class Module(_C.ModuleBase):
         return handle
 
     def register_backward_hook(self, hook):
-        _C.refuse("register_backward_hook is not modelled", "use register_full_backward_hook, which PyTorch recommends")
+        self._set_backward_kind(False)
+        return self._add_hook("backward_at_node", hook)
 
     # ---- texts
 

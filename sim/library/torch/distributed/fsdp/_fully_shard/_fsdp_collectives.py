@@ -47,6 +47,7 @@ def _foreach_all_gather(fsdp_params, group, async_op, copy_in_stream, all_gather
         inp_split_sizes = [t.numel() for t in all_gather_inputs]
         numel = sum(inp_split_sizes)
         all_gather_output = all_gather_comm.allocate((numel * world_size,), dtype=dtype, device=device)
+        _C.name_memory(all_gather_output, fsdp_params[0]._module_info.module, "FSDP: all-gather buffer")
         all_gather_input = _C.numbered_part(all_gather_output, 0, rank, numel)
         torch._foreach_copy_(torch.split(all_gather_input, inp_split_sizes), all_gather_inputs)
         del param_all_gather_inputs
@@ -75,6 +76,7 @@ def _param_all_gather_inputs(fsdp_params):
         first = fsdp_params[together[0]]
         numels = [t.numel() for t in sources]
         flat = torch.empty((sum(numels),), device=first.device, dtype=first.param_dtype)
+        _C.name_memory(flat, first._module_info.module, "FSDP: parts cast for the all-gather")
         splits = torch.split(flat, numels)
         torch._foreach_copy_(splits, sources)
         for i, split in zip(together, splits):
@@ -186,6 +188,7 @@ def _foreach_reduce(g, fsdp_params, unsharded_grads, scatter_group, reduce_group
     padded_sizes = [_padded_size(grad.size(), world_size) for grad in unsharded_grads]
     numel = sum([s.numel() for s in padded_sizes])
     reduce_scatter_input = g._reduce_scatter_comm.allocate((numel,), dtype=reduce_dtype, device=g.device)
+    _C.name_memory(reduce_scatter_input, fsdp_params[0]._module_info.module, "FSDP: reduce-scatter buffer")
     torch._chunk_cat_into(reduce_scatter_input.view(world_size, -1), unsharded_grads, world_size)
     unsharded_grads.clear()
     scatter_stream.wait_stream(current_stream)
@@ -193,6 +196,7 @@ def _foreach_reduce(g, fsdp_params, unsharded_grads, scatter_group, reduce_group
     partial = g._partial_reduce_output
     with torch.cuda.stream(scatter_stream):
         reduce_output = g._reduce_scatter_comm.allocate((numel // world_size,), dtype=reduce_dtype, device=g.device)
+        _C.name_memory(reduce_output, fsdp_params[0]._module_info.module, "FSDP: sharded gradients")
         _div_if_needed(reduce_scatter_input, before)
         if world_size > 1:
             g._reduce_scatter_comm(
@@ -230,6 +234,7 @@ def _foreach_reduce(g, fsdp_params, unsharded_grads, scatter_group, reduce_group
         _div_if_needed(reduce_output, after)
         if g._orig_dtype is not None and reduce_output.dtype != g._orig_dtype:
             reduce_output = reduce_output.to(g._orig_dtype)
+            _C.name_memory(reduce_output, fsdp_params[0]._module_info.module, "FSDP: sharded gradients")
         offset = 0
         for padded_size, fsdp_param in zip(padded_sizes, fsdp_params):
             _give_gradient(fsdp_param, reduce_output, offset, post_stream)

@@ -40,17 +40,13 @@ def _dtensor(local, spec):
     return _C.make_dtensor(local, spec, spec.shape, spec.stride)
 
 
-def _length(size, each, rank):
-    return max([0, min([each, size - each * rank])])
-
-
 def _own_part(tensor, dim, count, rank):
     """(how long parts of a dimension are, how long this rank's is)"""
     size = tensor.size(dim) if tensor.numel() > 0 else 0
     each = -(-size // count)
     if size % count == 0:
         return each, each
-    return each, _C.by_rank(_length, size, each, rank).__index__()  # which decides
+    return each, _C.own_length(size, each, rank)
 
 
 def _with_size(sizes, dim, size):
@@ -179,6 +175,8 @@ class FSDPParam:
         for tensor in self.all_gather_outputs:
             alloc_storage(tensor)
             _C.set_role(tensor, "parameter")
+            info = self._module_info
+            _C.name_memory(tensor, info.module, "FSDP: unsharded parameter", info.param_name)
 
     def free_unsharded_param(self):
         for tensor in self.all_gather_outputs:

@@ -71,6 +71,8 @@ class FSDPParamGroup:
         self._validate()
         for fsdp_param in self.fsdp_params:
             fsdp_param.init_dtype_attrs(self.mp_policy)
+            info = fsdp_param._module_info
+            _C.name_memory(fsdp_param._sharded_param_data, info.module, "FSDP: part of a parameter", info.param_name)
         trained = [p for p in self.fsdp_params if p.sharded_param.requires_grad]
         originals = {p.orig_dtype for p in trained}
         if len(originals) > 1:

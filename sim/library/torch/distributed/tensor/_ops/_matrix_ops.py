@@ -61,10 +61,11 @@ def _kept(a, b):
 def mm(op, args, kwargs):
     a, b = [*args, *kwargs.values()]
     _both("mm", a, b)
-    flags = [_is_column_major(a), _is_column_major(b)]
+    flags, ways = [_is_column_major(a), _is_column_major(b)], []
 
     def forward():
         made, laid = cheapest([_C.spec_of(a), _C.spec_of(b)], _MM_WAYS)
+        ways.extend(laid)
         out = _run(torch.mm, (a, b), laid, made[0], (a.shape[0], b.shape[1]))
         return out, (), "MmBackward0"
 
@@ -72,7 +73,11 @@ def mm(op, args, kwargs):
         of_right = _of_right(grad, kept[1], flags[1]) if needs[1] else None
         return _of_left(grad, kept[0], flags[0]) if needs[0] else None, of_right
 
-    return formula("mm", (a, b), forward, gradients, _kept(a, b))
+    out = formula("mm", (a, b), forward, gradients, _kept(a, b))
+    specs = [_C.spec_of(t) for t in (a, b)]
+    if not kwargs and all([s.is_shared and s.placements == tuple(way) for s, way in zip(specs, ways)]):
+        _C.keep_product(op, args, out, *flags)
+    return out
 
 
 def addmm(op, args, kwargs):
@@ -209,7 +214,10 @@ def matmul(op, args, kwargs):
 def _unsafe_view(tensor, shape):
     from torch.distributed.tensor._ops._view_ops import viewed
 
-    return viewed(tensor, shape, "UnsafeViewBackward0")
+    known = _C.known_op(_unsafe_view, (tensor, shape))
+    if known is not None:
+        return known
+    return viewed(tensor, shape, "UnsafeViewBackward0", True, (_unsafe_view, (tensor, shape), {}))
 
 
 _ATTENTION = [[p] * 4 for p in (Replicate(), Shard(1), Shard(0))]

@@ -1,7 +1,7 @@
 import math
 import torch
 import torch._C as _C
-from torch.distributed.tensor._leaf import formula, kernel, part, spread
+from torch.distributed.tensor._leaf import formula, kernel, part, spread, wants
 from torch.distributed.tensor.placement_types import Replicate, Shard, _NormPartial
 
 # Element by element: parts that lie alike give parts that lie so. Source: torch.distributed.tensor._ops._pointwise_ops
@@ -322,7 +322,8 @@ def _several(op, args, kwargs, name):
     return formula(name, tensors, forward, gradients, tuple([tensors[i] for i in places if i >= 0]))
 
 
-def elementwise(op, args, kwargs, name=""):
+def elementwise(op, args, kwargs, name="", is_all=False):
+    """is_all: the operator does nothing else"""
     if name in _SEVERAL and torch.is_grad_enabled():
         given = args[:len(_SEVERAL[name][2])]
         if len(given) == len(_SEVERAL[name][2]) and all([isinstance(a, torch.Tensor) for a in given]):
@@ -376,6 +377,9 @@ def elementwise(op, args, kwargs, name=""):
             f"would change placement from {specs[0].placements} to {tuple(made)}, which requires redistribution and "
             "breaks aliasing semantics. Please use the out-of-place version of this operation instead."
         )
+    if is_all and not kwargs and not wants(tensors):
+        if all([s is not None and s.is_shared and s.placements == tuple(p) for s, p in zip(specs, laid)]):
+            _C.keep_elementwise(op, args, out)
     return out
 
 

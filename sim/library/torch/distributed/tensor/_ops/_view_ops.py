@@ -55,11 +55,11 @@ def view(op, args, kwargs):
     shape = _known(_C.spec_of(x), key, lambda: tuple(op(_meta(x), *args[1:], **kwargs).shape))
     if op.__name__ != "view" and op.__name__ != "unflatten":
         if shape == tuple(x.shape):
-            return x if op.__name__ == "flatten" else viewed(x, shape, "ViewBackward0")
+            return x if op.__name__ == "flatten" else viewed(x, shape, "ViewBackward0", True, (op, args, kwargs))
         if not _is_view(_meta(x), shape):
             copied = x.clone(memory_format=torch.contiguous_format)
             return viewed(copied, shape, "UnsafeViewBackward0")
-    return viewed(x, shape, "ViewBackward0", True)
+    return viewed(x, shape, "ViewBackward0", True, (op, args, kwargs))
 
 
 def _is_view(whole, shape):
@@ -70,7 +70,18 @@ def _is_view(whole, shape):
         return False
 
 
-def viewed(x, shape, node, is_strict=True):
+def _kept(asked, x, out, laid, *way):
+    """the result; what `asked` (operator, arguments) does with what lies so is known from here on: it takes x as it
+    lies"""
+    op, args, kwargs = asked
+    spec, of_out = _C.spec_of(x), _C.spec_of(out)
+    if not kwargs and tuple(laid) == spec.placements and spec.is_shared and of_out.is_shared:
+        _C.keep_view(op, args, out, *way)
+    return out
+
+
+def viewed(x, shape, node, is_strict=True, asked=None):
+    """asked: (operator, arguments) of which this is all; None: it is one of its steps"""
     spec = _C.spec_of(x)
     old = tuple(spec.shape)
     laid, made, is_torn, whole = _known(spec, ("viewed", shape), lambda: _view_of(x, shape))
@@ -81,7 +92,10 @@ def viewed(x, shape, node, is_strict=True):
         )
     out = spec.laid(made, shape, None, spec.dtype)
     run = lambda local: local.reshape(out.local_shape())
-    return _leaf("view", x, run, laid, made, whole, node, lambda grad: grad.reshape(old))
+    made = _leaf("view", x, run, laid, made, whole, node, lambda grad: grad.reshape(old))
+    if asked is None or not out.is_even():
+        return made
+    return _kept(asked, x, made, laid, "view", node, True, "reshape", (old,))
 
 
 def _view_of(x, shape):
@@ -178,7 +192,17 @@ def permuted(name):
                 return grad.squeeze(seen.index(1))
             return grad.reshape(old)
 
-        return _leaf(name, x, run, laid, made, whole, _NODES[name], gradient)
+        out = _leaf(name, x, run, laid, made, whole, _NODES[name], gradient)
+        if name == "squeeze":
+            return out
+        back = ("t", ())
+        if name == "transpose":
+            back = (name, given)
+        elif name == "permute":
+            back = (name, ([seen.index(i + 2) for i in range(ndim)],))
+        elif name == "unsqueeze":
+            back = ("squeeze", (seen.index(1),))
+        return _kept((op, args, kwargs), x, out, laid, name, _NODES[name], False, *back)
 
     return rule
 
