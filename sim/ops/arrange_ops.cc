@@ -16,22 +16,6 @@ namespace {
 constexpr std::string_view kArrangeOpsSource = "docs/rules/shapes.md#2";
 constexpr std::string_view kDrawn = "docs/rules/shapes.md#6";
 
-/// One kernel whose gradient is the same kernel on the gradient: flip, roll, tril, triu.
-Tensor rearranged(Context& c, std::string_view name, std::string_view node, const Tensor& self,
-                  bool keeps_strides) {
-  const auto kernel = [keeps_strides](Context& at, const Tensor& x) {
-    return keeps_strides ? at.empty_like(x) : at.empty(x.sizes(), x.dtype(), x.device());
-  };
-  Op op(c, name, node, {&self});
-  return op.result(kernel(c, self), [kernel](Backward& b) { b.grads[0] = kernel(b.c, b.grad()); });
-}
-
-void check_matrix(std::string_view name, const Tensor& self) {
-  if (self.dim() < 2) {
-    throw OpError(fmt::format("{}: input tensor must have at least 2 dimensions", name));
-  }
-}
-
 /// One dimension after another, each by a kernel of its own.
 OpResult roll(Arguments& a) {
   Context& c = a.context();
@@ -54,45 +38,6 @@ OpResult roll(Arguments& a) {
   return op.result(kernel(c, self), [kernel](Backward& b) { b.grads[0] = kernel(b.c, b.grad()); });
 }
 
-/// The gradient is seen in the repeats' shape and summed over them. Source: torch's
-/// repeat_backward.
-Tensor repeat(Context& c, const Tensor& self, const Dims& repeats) {
-  if (repeats.size() < self.sizes().size()) {
-    throw OpError(
-        "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
-        "tensor");
-  }
-  Op op(c, "repeat", "RepeatBackward0", {&self});
-  const std::size_t lead = repeats.size() - self.sizes().size();
-  Dims sizes = repeats;
-  for (std::size_t i = lead; i < sizes.size(); ++i)
-    sizes[i] = times(sizes[i], self.sizes()[i - lead], "repeat");
-  return op.result(c.empty(sizes, self.dtype(), self.device()),
-                   [repeats, lead, own = self.sizes()](Backward& b) {
-                     Tensor grad = b.grad();
-                     if (numel_of(own) == 0 || b.grad().numel() == 0) {
-                       b.grads[0] = zeros(b.c, own, grad.dtype(), grad.device());
-                       return;
-                     }
-                     for (std::size_t i = 0; i < lead; ++i) grad = sum(b.c, grad, {0}, false);
-                     Dims split;
-                     Dims over;
-                     for (std::size_t i = 0; i < own.size(); ++i) {
-                       if (repeats[lead + i] != 1) {
-                         over.push_back(static_cast<std::int64_t>(split.size()));
-                         split.push_back(repeats[lead + i]);
-                       }
-                       split.push_back(own[i]);
-                     }
-                     if (over.empty()) {
-                       b.grads[0] = grad;
-                       return;
-                     }
-                     const Tensor wide = reshape(b.c, grad, split);
-                     b.grads[0] = sum(b.c, wide, over, false);
-                   });
-}
-
 TensorList meshgrid(Context& c, const TensorList& tensors, bool swap) {
   std::vector<Tensor> order(tensors);
   if (swap && order.size() > 1) std::swap(order[0], order[1]);
@@ -109,25 +54,6 @@ TensorList meshgrid(Context& c, const TensorList& tensors, bool swap) {
     std::swap(out[0], out[1]);
   }
   return out;
-}
-
-template <bool kLower>
-OpResult triangle(Arguments& a) {
-  const std::string_view name = kLower ? "tril" : "triu";
-  check_matrix(name, a.tensor(0));
-  return rearranged(a.context(), name, kLower ? "TrilBackward0" : "TriuBackward0", a.tensor(0),
-                    false);
-}
-
-template <bool kLower>
-OpResult triangle_(Arguments& a) {
-  const Tensor& self = a.tensor(0);
-  check_matrix(kLower ? "tril_" : "triu_", self);
-  Op op(a.context(), kLower ? "tril_" : "triu_", kLower ? "TrilBackward0" : "TriuBackward0",
-        {&self});
-  return op.in_place(self, [](Backward& b) {
-    b.grads[0] = b.c.empty(b.grad().sizes(), b.grad().dtype(), b.grad().device());
-  });
 }
 
 OpResult multinomial(Arguments& a) {
@@ -195,27 +121,7 @@ OpResult multinomial(Arguments& a) {
 
 std::span<const OpDef> arrange_ops() {
   static constexpr OpDef kOps[] = {
-      {"flip(Tensor input, int[] *dims)", "torch method",
-       [](Arguments& a) -> OpResult {
-         for (const std::int64_t d : a.dims(1)) wrap_dim(d, a.tensor(0).dim());
-         return rearranged(a.context(), "flip", "FlipBackward0", a.tensor(0), true);
-       },
-       kArrangeOpsSource},
       {"roll(Tensor input, place[] shifts, int[]? dims=None)", "torch method", roll,
-       kArrangeOpsSource},
-      {"tril(Tensor input, place diagonal=0)", "torch method", triangle<true>, kArrangeOpsSource},
-      {"triu(Tensor input, place diagonal=0)", "torch method", triangle<false>, kArrangeOpsSource},
-      {"tril_(Tensor input, int diagonal=0)", "method", triangle_<true>, kArrangeOpsSource},
-      {"triu_(Tensor input, int diagonal=0)", "method", triangle_<false>, kArrangeOpsSource},
-      {"repeat(Tensor input, int[] *repeats)", "method",
-       [](Arguments& a) -> OpResult { return repeat(a.context(), a.tensor(0), a.dims(1)); },
-       kArrangeOpsSource},
-      {"tile(Tensor input, int[] *dims)", "torch method",
-       [](Arguments& a) -> OpResult {
-         Dims repeats = a.dims(1);
-         while (repeats.size() < a.tensor(0).sizes().size()) repeats.insert(0, 1);
-         return repeat(a.context(), a.tensor(0), repeats);
-       },
        kArrangeOpsSource},
       {"multinomial(Tensor input, int num_samples, bool replacement=False, *, generator? "
        "generator=None)",

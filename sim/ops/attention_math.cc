@@ -30,7 +30,7 @@ Tensor safe_softmax(Context& c, const Tensor& self, std::int64_t dim) {
   return op.result(std::move(out), [dim](Backward& b) {
     const Tensor& grad = b.grad();
     if (b.c.grad_enabled()) {
-      b.grads[0] = recorded_softmax(b.c, grad, b.saved[0], dim, false, b.saved[0].dtype());
+      b.grads[0] = _softmax_backward_data(b.c, grad, b.saved[0], dim, b.saved[0].dtype());
       return;
     }
     b.grads[0] = b.c.empty(grad.sizes(), grad.dtype(), grad.device());

@@ -306,8 +306,8 @@ Tensor whole_product(Context& c, const Tensor& a, const Tensor& b) {
     const Tensor right = view(c, b, {b.numel()});
     return dot(c, view(c, a, {a.numel()}), right);
   }
-  const Tensor right = squeeze_all(c, b);
-  return sum(c, mul(c, squeeze_all(c, a), right), {}, false, std::nullopt);
+  const Tensor right = squeeze(c, b);
+  return sum(c, mul(c, squeeze(c, a), right), {}, false, std::nullopt);
 }
 
 }  // namespace

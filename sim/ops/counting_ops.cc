@@ -16,22 +16,6 @@ namespace {
 
 constexpr std::string_view kCountingOpsSource = "docs/rules/reductions.md#5";
 
-/// The gradient goes to what was counted.
-Tensor nansum(Context& c, const Tensor& self, const Dims& dims, bool keepdim,
-              std::optional<ScalarType> dtype) {
-  if (!is_differentiable(self.dtype())) return sum(c, self, dims, keepdim, dtype);
-  Op op(c, "nansum", "NansumBackward0", {&self});
-  op.save(0, self);
-  Tensor out = reduce(c, self, dims, keepdim, dtype.value_or(self.dtype()));
-  return op.result(std::move(out), [dims, keepdim](Backward& b) {
-    const Tensor& x = b.saved[0];
-    const Tensor grad = expand(restore_dims(b.grad(), dims, keepdim, x.dim()), x.sizes());
-    const Tensor missing = pointwise(b.c, {&x}, ScalarType::kBool);
-    const Tensor counted = pointwise(b.c, {&missing}, ScalarType::kBool);
-    b.grads[0] = pointwise(b.c, {&grad, &counted}, grad.dtype());
-  });
-}
-
 /// Where values would stand in sorted boundaries: integers, so without history.
 OpResult searched(Context& c, std::string_view name, const Tensor& values, const Tensor& boundaries,
                   bool narrow) {
@@ -130,17 +114,6 @@ OpResult histc(Context& c, const Tensor& self, std::int64_t bins, double min, do
 
 std::span<const OpDef> counting_ops() {
   static constexpr OpDef kOps[] = {
-      {"nansum(Tensor input, *, dtype? dtype=None)", "torch method",
-       [](Arguments& a) -> OpResult {
-         return nansum(a.context(), a.tensor(0), {}, false, a.dtype(1));
-       },
-       kCountingOpsSource},
-      {"nansum(Tensor input, int[]? dim, bool keepdim=False, *, dtype? dtype=None)", "torch method",
-       [](Arguments& a) -> OpResult {
-         return nansum(a.context(), a.tensor(0), a.optional_dims(1).value_or(Dims{}), a.flag(2),
-                       a.dtype(3));
-       },
-       kCountingOpsSource},
       {"bucketize(Tensor input, Tensor boundaries, *, bool out_int32=False, bool right=False)",
        "torch method",
        [](Arguments& a) -> OpResult {

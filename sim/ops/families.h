@@ -9,14 +9,12 @@ namespace tidemark::ops {
 std::span<const OpDef>
 pointwise_rules();  ///< pointwise_table.cc: element-wise operators given as data
 std::span<const OpDef> arithmetic_ops();  ///< arithmetic_table.cc: the other element-wise operators
-std::span<const OpDef> activation_ops();  ///< activation_ops.cc: glu, prelu and their like, dropout
 std::span<const OpDef> factory_ops();     ///< factory_ops.cc: new tensors, random numbers
 std::span<const OpDef> embedding_ops();   ///< embedding_ops.cc
 std::span<const OpDef> indexing_ops();    ///< scatter_ops.cc: gather, scatter, index_put, nonzero
 std::span<const OpDef> sort_ops();        ///< sort_ops.cc: sort, topk, median, unique
 std::span<const OpDef> arrange_ops();     ///< arrange_ops.cc: flip, roll, tril, repeat, meshgrid
 std::span<const OpDef> repeating_ops();   ///< repeating_ops.cc: repeat_interleave
-std::span<const OpDef> softmax_ops();     ///< softmax_ops.cc
 std::span<const OpDef> foreach_ops();     ///< foreach_ops.cc: the optimizers' operators on lists
 std::span<const OpDef> linear_ops();      ///< linear_ops.cc: matrix products
 std::span<const OpDef> contraction_ops();  ///< einsum, tensordot, outer, bilinear
@@ -26,7 +24,6 @@ std::span<const OpDef> recurrent_ops();
 std::span<const OpDef> transformer_ops();  ///< the fused layers of inference
 std::span<const OpDef> attention_ops();
 std::span<const OpDef> padding_ops();
-std::span<const OpDef> pooling_ops();
 std::span<const OpDef> batch_norm_ops();  ///< batch_norm and instance_norm
 std::span<const OpDef> norm_ops();        ///< layer_norm, rms_norm, group_norm
 std::span<const OpDef> product_ops();  ///< product_ops.cc: addmv, addr and the rest of the products
@@ -41,8 +38,7 @@ std::span<const OpDef> fourier_ops();   ///< fourier_ops.cc: transforms
 std::span<const OpDef> counting_ops();  ///< counting_ops.cc: nansum, searchsorted, histc
 std::span<const OpDef>
 scattered_copies();  ///< scattered_copies.cc: slice_scatter and its like, block_diag
-std::span<const OpDef> packed_copies();   ///< packed_copies.cc: many tensors, one buffer
-std::span<const OpDef> linalg_ops();      ///< linalg_ops.cc: systems of equations
-std::span<const OpDef> statistics_ops();  ///< statistics_ops.cc: aminmax, trace, dist, renorm
+std::span<const OpDef> packed_copies();  ///< packed_copies.cc: many tensors, one buffer
+std::span<const OpDef> linalg_ops();     ///< linalg_ops.cc: systems of equations
 
 }  // namespace tidemark::ops

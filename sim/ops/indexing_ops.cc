@@ -425,75 +425,11 @@ Tensor fill_(Context& c, const Tensor& self, const Tensor& value) {
   });
 }
 
-Tensor index_select(Context& c, const Tensor& self, std::int64_t dim, const Tensor& index) {
-  if (index.dim() > 1) throw OpError("index_select(): Index is supposed to be a vector");
-  const std::int64_t d = wrap_dim(dim, self.dim());
-  Op op(c, "index_select", "IndexSelectBackward0", {&self}, {&index});
-  op.gathers();
-  op.save(0, index);
-  Dims sizes = self.sizes();
-  if (!sizes.empty()) sizes[static_cast<std::size_t>(d)] = index.numel();
-  return op.result(
-      c.empty(sizes, self.dtype(), self.device()), [all = self.sizes(), d](Backward& b) {
-        b.grads[0] = zeros(b.c, all, b.grad().dtype(), b.grad().device());
-        if (!b.c.grad_enabled()) return;
-        b.grads[0] =
-            recorded_linear(b.c, "index_add_", "IndexAddBackward0", b.grad(), {}, false,
-                            {b.saved[0], b.grad()}, std::move(b.grads[0]), [d](Backward& second) {
-                              return index_select(second.c, second.grad(), d, second.saved[0]);
-                            });
-      });
-}
-
-Tensor gather(Context& c, const Tensor& self, std::int64_t dim, const Tensor& index) {
-  wrap_dim(dim, self.dim());
-  if (index.dtype() != ScalarType::kInt64 && index.dtype() != ScalarType::kInt32) {
-    throw OpError("gather(): Expected dtype int32/int64 for index");
-  }
-  if (index.dim() != self.dim() && index.numel() > 0 && self.dim() > 0 && index.dim() > 0) {
-    throw OpError(fmt::format(
-        "Index tensor must have the same number of dimensions as input tensor; shapes {} and {}",
-        to_string(index.sizes()), to_string(self.sizes())));
-  }
-  Op op(c, "gather", "GatherBackward0", {&self}, {&index});
-  op.gathers();
-  op.save(0, index);
-  op.save(1, self);
-  return op.result(c.empty(index.sizes(), self.dtype(), self.device()), [dim](Backward& b) {
-    b.grads[0] = zeros(b.c, b.saved[1].sizes(), b.grad().dtype(), b.grad().device());
-    if (!b.c.grad_enabled()) return;
-    b.grads[0] = recorded_linear(b.c, "scatter_add_", "ScatterAddBackward0", b.grad(), {}, false,
-                                 {b.saved[0]}, std::move(b.grads[0]), [dim](Backward& second) {
-                                   return gather(second.c, second.grad(), dim, second.saved[0]);
-                                 });
-  });
-}
-
 Tensor nonzero(Context& c, const Tensor& self) {
   Op op(c, "nonzero", "", {}, {&self});
   const Tensor found = nonzero_kernel(c, self, c.count_nonzero(self));
   note_nonzero(self, found);
   return op.result(found, nullptr);
-}
-
-Tensor masked_select(Context& c, const Tensor& self, const Tensor& mask) {
-  if (mask.dtype() != ScalarType::kBool) {
-    throw OpError("masked_select: expected BoolTensor for mask");
-  }
-  Op op(c, "masked_select", "MaskedSelectBackward0", {&self}, {&mask});
-  op.save(0, mask);
-  op.save(1, self);
-  const Dims shape = broadcast(self.sizes(), mask.sizes());
-  const Tensor wide = expand(mask, shape);
-  const std::int64_t chosen = c.count_nonzero(wide);
-  nonzero_kernel(c, wide, chosen);
-  return op.result(c.empty({chosen}, self.dtype(), self.device()), [shape](Backward& b) {
-    // masked_scatter_: a running count of the mask says which value goes where.
-    b.grads[0] = zeros_like(b.c, expand(b.saved[1], shape));
-    const std::int64_t count = numel_of(shape);
-    const Tensor running = b.c.empty({count}, ScalarType::kInt64, b.grad().device());
-    if (count > 0) b.c.scratch(scan_bytes(b.c, count, ScalarType::kInt64), b.grad().device());
-  });
 }
 
 }  // namespace tidemark::ops

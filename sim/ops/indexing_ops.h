@@ -20,7 +20,8 @@ Tensor index_put_(Context& c, const Tensor& self, const TensorList& indices, con
 Tensor index_put(Context& c, const Tensor& self, const TensorList& indices, const Tensor& values,
                  bool accumulate);
 /// x[index] = number along `dim`; `index` has one dimension or none.
-Tensor index_fill_(Context& c, const Tensor& self, std::int64_t dim, const Tensor& index);
+Tensor index_fill_(Context& c, const Tensor& self, std::int64_t dim, const Tensor& index,
+                   double value);
 /// x.fill_(value); an undefined value is a number.
 Tensor fill_(Context& c, const Tensor& self, const Tensor& value = {});
 /// Positions of what is not zero: none.

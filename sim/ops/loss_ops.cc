@@ -262,7 +262,7 @@ Tensor cosine_similarity(Context& c, Tensor x1, Tensor x2, std::int64_t dim) {
   const Tensor b = expand(c, to(c, x2, type), shape);  // C++ evaluates the last argument first
   const Tensor a = expand(c, to(c, x1, type), shape);
   const auto norm = [&](const Tensor& x) {
-    const Tensor length = vector_norm(c, x, 2, {dim}, true);
+    const Tensor length = linalg_vector_norm(c, x, 2, {dim}, true, {});
     return clone(c, length, MemoryFormat::kPreserve);
   };
   const Tensor a_norm = norm(a);

@@ -39,11 +39,5 @@ Tensor recorded_scale(Context& c, const Tensor& x, double factor);
 /// x times (over) a number.
 Tensor times_number(Context& c, const Tensor& x);
 Tensor over_number(Context& c, const Tensor& x);
-/// norm_backward.
-Tensor recorded_norm(Backward& b, const Tensor& self, const Tensor& result, double p,
-                     const Dims& dims, bool keepdim);
-/// _softmax_backward_data and _log_softmax_backward_data.
-Tensor recorded_softmax(Context& c, const Tensor& grad, const Tensor& output, std::int64_t dim,
-                        bool log, ScalarType type);
 
 }  // namespace tidemark::ops

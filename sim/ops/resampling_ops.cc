@@ -146,7 +146,9 @@ Tensor interpolate(Context& c, Tensor input, std::optional<Dims> size,
   if (mode == "area") {
     Dims wanted;
     for (std::size_t i = 0; i < spatial; ++i) wanted.push_back(sizes[2 + i]);
-    return adaptive_avg_pool(c, input, wanted);
+    if (wanted.size() == 1) return adaptive_avg_pool1d(c, input, wanted);
+    return wanted.size() == 2 ? adaptive_avg_pool2d(c, input, wanted)
+                              : adaptive_avg_pool3d(c, input, wanted);
   }
   for (const Upsample& u : kUpsamples) {
     if (u.mode != mode || u.spatial != spatial || u.antialias != antialias) continue;

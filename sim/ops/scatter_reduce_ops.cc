@@ -141,58 +141,6 @@ OpResult run(Arguments& a) {
                         {a.text(4), a.flag(5), kByRows}, kInPlace);
 }
 
-/// Values of the source in order, where the mask says so: a running count says which goes where.
-Tensor masked_scatter(Context& c, const Tensor& self, const Tensor& mask, const Tensor& source,
-                      bool in_place) {
-  if (mask.dtype() != ScalarType::kBool) {
-    throw OpError("masked_scatter_ only supports boolean masks, but got mask with dtype " +
-                  std::string(info(mask.dtype()).name));
-  }
-  if (self.dtype() != source.dtype()) {
-    throw OpError("masked_scatter: expected self and source to have same dtypes");
-  }
-  const Dims shape = broadcast(self.sizes(), mask.sizes());
-  Op op(c, "masked_scatter", "MaskedScatterBackward0", {&self, &source}, {&mask});
-  op.save(0, mask);
-  Tensor out = in_place ? self : clone_in(c, expand(self, shape), MemoryFormat::kPreserve);
-  {
-    const std::int64_t n = numel_of(shape);
-    const Tensor running = c.empty({n}, ScalarType::kInt64, self.device());
-    const Tensor dense = contiguous(c, expand(mask, shape));
-    if (n > 0) {
-      c.scratch(scan_bytes(c, n, ScalarType::kInt64), self.device());
-      contiguous(c, source);  // for the length of the kernel
-    }
-  }
-  const auto backward = [sizes = source.sizes()](Backward& b) {
-    const Tensor& chosen = b.saved[0];
-    if (b.needs(0)) {
-      b.grads[0] = clone_in(b.c, expand(b.grad(), broadcast(b.grad().sizes(), chosen.sizes())),
-                            MemoryFormat::kContiguous);
-    }
-    if (b.needs(1)) {
-      // masked_select gives nothing; zeros stand for the rest.
-      nonzero_kernel(b.c, expand(chosen, broadcast(b.grad().sizes(), chosen.sizes())));
-      const Tensor rest = zeros(b.c, {numel_of(sizes)}, b.grad().dtype(), b.grad().device());
-      const Tensor joined = b.c.empty({numel_of(sizes)}, b.grad().dtype(), b.grad().device());
-      b.grads[1] = view(joined, sizes);
-    }
-  };
-  return in_place ? op.in_place(self, backward) : op.result(std::move(out), backward);
-}
-
-/// Reading, and writing, with positions in the flattened tensor.
-Tensor take(Context& c, const Tensor& self, const Tensor& index) {
-  if (index.dtype() != ScalarType::kInt64)
-    throw OpError("take(): Expected a long tensor for index");
-  Op op(c, "take", "TakeBackward0", {&self}, {&index});
-  op.gathers();
-  op.save(0, index);
-  op.save(1, self);
-  return op.result(c.empty(index.sizes(), self.dtype(), self.device()),
-                   [](Backward& b) { b.grads[0] = zeros_like(b.c, b.saved[1]); });
-}
-
 }  // namespace
 
 std::span<const OpDef> scatter_reduce_ops() {
@@ -209,19 +157,6 @@ std::span<const OpDef> scatter_reduce_ops() {
       {"index_reduce_(Tensor input, int dim, Tensor index, Tensor source, str reduce, *, bool "
        "include_self=True)",
        "method", run<true, true>, kScatterReduceOpsSource},
-      {"masked_scatter(Tensor input, Tensor mask, Tensor source)", "torch method",
-       [](Arguments& a) -> OpResult {
-         return masked_scatter(a.context(), a.tensor(0), a.tensor(1), a.tensor(2), false);
-       },
-       kScatterReduceOpsSource},
-      {"masked_scatter_(Tensor input, Tensor mask, Tensor source)", "method",
-       [](Arguments& a) -> OpResult {
-         return masked_scatter(a.context(), a.tensor(0), a.tensor(1), a.tensor(2), true);
-       },
-       kScatterReduceOpsSource},
-      {"take(Tensor input, Tensor index)", "torch method",
-       [](Arguments& a) -> OpResult { return take(a.context(), a.tensor(0), a.tensor(1)); },
-       kScatterReduceOpsSource},
   };
   return kOps;
 }

@@ -8,6 +8,7 @@
 #include "sim/ops/copy_slices.h"
 #include "sim/ops/device_check.h"
 #include "sim/ops/kernels.h"
+#include "sim/ops/natives.h"
 #include "sim/ops/op.h"
 #include "sim/ops/out_ops.h"
 #include "sim/ops/parts.h"
@@ -26,37 +27,9 @@ Tensor as_view(const Tensor& base, Tensor view) {
 
 namespace {
 
-/// A gradient seen in another shape: a view that holds its base, or a copy where the strides do not
-/// allow it.
-Tensor reshaped_gradient(Backward& b, const Dims& sizes) {
-  Context& c = b.c;
-  const Tensor& grad = b.grad();
-  if (b.c.grad_enabled()) return reshape(c, grad, sizes);
-  const std::optional<Dims> strides = view_strides(grad.sizes(), grad.strides(), sizes);
-  if (strides) return as_view(grad, Context::alias(grad, sizes, *strides, grad->offset));
-  return view(clone_in(c, grad, MemoryFormat::kContiguous), sizes);
-}
-
-/// The gradient of squeeze: the dimensions of 1 among those from `first` up to `last` are put back,
-/// one by one, which decides their strides. Source: torch's unsqueeze_to.
-Tensor unsqueezed_gradient(Backward& b, const Dims& sizes, std::size_t first, std::size_t last) {
-  if (b.c.grad_enabled()) return recorded_unsqueeze(b.c, b.grad(), sizes, first, last);
-  Tensor result = b.grad();
-  for (std::size_t i = first; i < last; ++i) {
-    if (sizes[i] == 1) result = as_view(result, unsqueeze(result, static_cast<std::int64_t>(i)));
-  }
-  return result;
-}
-
 void hand_on(Backward& b) { b.grads[0] = b.grad(); }
 
 }  // namespace
-
-Tensor view(Context& c, const Tensor& self, const Dims& sizes) {
-  Op op(c, "view", "ViewBackward0", {&self});
-  return op.result(as_view(self, view(self, sizes)),
-                   [old = self.sizes()](Backward& b) { b.grads[0] = reshaped_gradient(b, old); });
-}
 
 Tensor alias(Context& c, const Tensor& self) {
   Op op(c, "alias", "AliasBackward0", {&self});
@@ -65,265 +38,9 @@ Tensor alias(Context& c, const Tensor& self) {
 
 Tensor unsafe_view(Context& c, const Tensor& self, const Dims& sizes) {
   Op op(c, "_unsafe_view", "UnsafeViewBackward0", {&self});
-  return op.result(view(self, sizes),
-                   [old = self.sizes()](Backward& b) { b.grads[0] = reshaped_gradient(b, old); });
-}
-
-Tensor reshape(Context& c, const Tensor& self, const Dims& sizes) {
-  const Dims wanted = infer_size(sizes, self.numel());
-  if (view_strides(self.sizes(), self.strides(), wanted)) return view(c, self, wanted);
-  return unsafe_view(c, clone(c, self, MemoryFormat::kContiguous), wanted);
-}
-
-Tensor flatten(Context& c, const Tensor& self, std::int64_t start, std::int64_t end) {
-  if (self.dim() == 0) return reshape(c, self, {1});
-  const std::int64_t first = wrap_dim(start, self.dim());
-  const std::int64_t last = wrap_dim(end, self.dim());
-  if (first > last)
-    throw OpError("flatten() has invalid args: start_dim cannot come after end_dim");
-  if (first == last) return self;
-  Dims sizes;
-  std::int64_t merged = 1;
-  for (std::int64_t i = 0; i < self.dim(); ++i) {
-    const std::int64_t s = self.size(i);
-    if (i >= first && i <= last) {
-      merged *= s;
-      if (i == last) sizes.push_back(merged);
-    } else {
-      sizes.push_back(s);
-    }
-  }
-  return reshape(c, self, sizes);
-}
-
-Tensor unflatten(Context& c, const Tensor& self, std::int64_t dim, const Dims& sizes) {
-  const auto d = static_cast<std::size_t>(wrap_dim(dim, self.dim()));
-  const Dims inner = infer_size(sizes, self.sizes()[d]);
-  Dims all;
-  for (std::size_t i = 0; i < self.sizes().size(); ++i) {
-    if (i != d) {
-      all.push_back(self.sizes()[i]);
-    } else {
-      for (const std::int64_t s : inner) all.push_back(s);
-    }
-  }
-  return view(c, self, all);
-}
-
-Tensor t(Context& c, const Tensor& self) {
-  if (self.dim() > 2) {
-    throw OpError(
-        fmt::format("t() expects a tensor with <= 2 dimensions, but self is {}D", self.dim()));
-  }
-  Op op(c, "t", "TBackward0", {&self});
-  const std::int64_t last = self.dim() < 2 ? 0 : 1;
-  return op.result(as_view(self, transpose(self, 0, last)), [last](Backward& b) {
-    b.grads[0] =
-        b.c.grad_enabled() ? t(b.c, b.grad()) : as_view(b.grad(), transpose(b.grad(), 0, last));
+  return op.result(view(self, sizes), [old = self.sizes()](Backward& b) {
+    b.grads[0] = reshaped(b.c, b.grad(), old);
   });
-}
-
-Tensor transpose(Context& c, const Tensor& self, std::int64_t a, std::int64_t b) {
-  Op op(c, "transpose", "TransposeBackward0", {&self});
-  return op.result(as_view(self, transpose(self, a, b)), [a, b](Backward& back) {
-    back.grads[0] = back.c.grad_enabled() ? transpose(back.c, back.grad(), a, b)
-                                          : as_view(back.grad(), transpose(back.grad(), a, b));
-  });
-}
-
-Tensor permute(Context& c, const Tensor& self, const Dims& order) {
-  Op op(c, "permute", "PermuteBackward0", {&self});
-  Tensor out = permute(self, order);
-  Dims inverse = Dims::filled(order.size(), 0);
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    inverse[static_cast<std::size_t>(wrap_dim(order[i], self.dim()))] =
-        static_cast<std::int64_t>(i);
-  }
-  return op.result(as_view(self, std::move(out)), [inverse](Backward& b) {
-    b.grads[0] = b.c.grad_enabled() ? permute(b.c, b.grad(), inverse)
-                                    : as_view(b.grad(), permute(b.grad(), inverse));
-  });
-}
-
-Tensor expand(Context& c, const Tensor& self, const Dims& sizes) {
-  Op op(c, "expand", "ExpandBackward0", {&self});
-  return op.result(as_view(self, expand(self, sizes)), [old = self.sizes()](Backward& b) {
-    b.grads[0] =
-        b.c.grad_enabled() ? recorded_sum_to(b.c, b.grad(), old) : sum_to(b.c, b.grad(), old);
-  });
-}
-
-Tensor unsqueeze(Context& c, const Tensor& self, std::int64_t dim) {
-  Op op(c, "unsqueeze", "UnsqueezeBackward0", {&self});
-  const std::int64_t d = wrap_dim(dim, self.dim() + 1);
-  return op.result(as_view(self, unsqueeze(self, d)), [d](Backward& b) {
-    b.grads[0] =
-        b.c.grad_enabled() ? squeeze(b.c, b.grad(), d) : as_view(b.grad(), squeeze(b.grad(), d));
-  });
-}
-
-Tensor squeeze(Context& c, const Tensor& self, std::int64_t dim) {
-  Op op(c, "squeeze", "SqueezeBackward1", {&self});
-  const auto d = static_cast<std::size_t>(wrap_dim(dim, std::max<std::int64_t>(1, self.dim())));
-  return op.result(as_view(self, squeeze(self, dim)), [d, old = self.sizes()](Backward& b) {
-    b.grads[0] = unsqueezed_gradient(b, old, d, std::min(d + 1, old.size()));
-  });
-}
-
-Tensor squeeze_all(Context& c, const Tensor& self) {
-  Op op(c, "squeeze", "SqueezeBackward0", {&self});
-  Dims sizes;
-  Dims strides;
-  for (std::size_t i = 0; i < self.sizes().size(); ++i) {
-    if (self.sizes()[i] == 1) continue;
-    sizes.push_back(self.sizes()[i]);
-    strides.push_back(self.strides()[i]);
-  }
-  return op.result(as_view(self, Context::alias(self, sizes, strides, self->offset)),
-                   [old = self.sizes()](Backward& b) {
-                     b.grads[0] = unsqueezed_gradient(b, old, 0, old.size());
-                   });
-}
-
-Tensor slice(Context& c, const Tensor& self, std::int64_t dim, std::int64_t start, std::int64_t end,
-             std::int64_t step) {
-  if (self.dim() == 0) throw OpError("slice() cannot be applied to a 0-dim tensor.");
-  if (step <= 0) throw OpError("slice step must be positive");
-  const std::int64_t d = wrap_dim(dim, self.dim());
-  const std::int64_t size = self.size(d);
-  const auto clamp = [size](std::int64_t i) {
-    return std::min(std::max<std::int64_t>(i < 0 ? i + size : i, 0), size);
-  };
-  const std::int64_t first = clamp(start);
-  const std::int64_t last = std::max(clamp(end), first);
-  const std::int64_t length = (last - first + step - 1) / step;
-  Op op(c, "slice", "SliceBackward0", {&self});
-  return op.result(as_view(self, narrow(self, d, first, length, step)),
-                   [old = self.sizes(), d, first, last, step](Backward& b) {
-                     if (b.c.grad_enabled()) {
-                       b.grads[0] =
-                           recorded_slice_backward(b.c, b.grad(), old, d, first, last, step);
-                       return;
-                     }
-                     const LabelScope label(b.c, "slice_backward");
-                     const Tensor grad = resolved(b.c, b.grad());
-                     b.grads[0] = b.c.empty(old, b.grad().dtype(), b.grad().device());
-                   });
-}
-
-Tensor select(Context& c, const Tensor& self, std::int64_t dim, std::int64_t index) {
-  Op op(c, "select", "SelectBackward0", {&self});
-  return op.result(as_view(self, select(self, dim, index)),
-                   [old = self.sizes(), dim, index](Backward& b) {
-                     if (b.c.grad_enabled()) {
-                       b.grads[0] = recorded_select_backward(b.c, b.grad(), old, dim, index);
-                       return;
-                     }
-                     const LabelScope label(b.c, "select_backward");
-                     const Tensor grad = resolved(b.c, b.grad());
-                     b.grads[0] = b.c.empty(old, b.grad().dtype(), b.grad().device());
-                   });
-}
-
-namespace {
-
-/// Gradients of pieces joined again; pieces that nothing reached become zeros first.
-void join_pieces(Backward& b, const std::vector<Dims>& sizes, ScalarType dtype, Device device,
-                 std::int64_t dim, bool stacked) {
-  TensorList pieces = b.incoming;
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    if (!pieces[i].defined()) pieces[i] = zeros(b.c, sizes[i], dtype, device);
-  }
-  if (b.c.grad_enabled()) {
-    b.grads[0] = stacked ? stack(b.c, std::move(pieces), dim) : cat(b.c, std::move(pieces), dim);
-  } else {
-    b.grads[0] = stacked ? stack_kernel(b.c, pieces, dim) : cat_kernel(b.c, pieces, dim);
-  }
-}
-
-/// Ties the views of one operator that gives several to their common node.
-TensorList finish_pieces(Op& op, const Tensor& self, TensorList pieces, std::int64_t dim,
-                         bool stacked) {
-  std::vector<Dims> sizes;
-  for (Tensor& piece : pieces) {
-    as_view(self, piece);
-    sizes.push_back(piece.sizes());
-  }
-  op.results_of(pieces,
-                [sizes = std::move(sizes), dtype = self.dtype(), device = self.device(), dim,
-                 stacked](Backward& b) { join_pieces(b, sizes, dtype, device, dim, stacked); });
-  return pieces;
-}
-
-}  // namespace
-
-TensorList split(Context& c, const Tensor& self, std::int64_t size, std::int64_t dim) {
-  const std::int64_t d = wrap_dim(dim, self.dim());
-  const std::int64_t total = self.size(d);
-  if (size < 0)
-    throw OpError(
-        fmt::format("split expects split_size be non-negative, but got split_size={}", size));
-  if (size == 0 && total != 0) {
-    throw OpError(fmt::format(
-        "split_size can only be 0 if dimension size is 0, but got dimension size of {}", total));
-  }
-  Op op(c, "split", "SplitBackward0", {&self});
-  TensorList pieces;
-  for (std::int64_t at = 0; at < total || pieces.empty(); at += size) {
-    pieces.push_back(narrow(self, d, at, std::min(size, total - at)));
-    if (size == 0) break;
-  }
-  return finish_pieces(op, self, std::move(pieces), d, false);
-}
-
-std::vector<std::int64_t> with_equal_shares(std::vector<std::int64_t> sizes, std::int64_t total) {
-  std::int64_t sharing = std::ranges::count(sizes, kEqualShare);
-  for (const std::int64_t size : sizes) total -= size == kEqualShare ? 0 : size;
-  for (std::int64_t& size : sizes) {
-    if (size != kEqualShare) continue;
-    size = std::max<std::int64_t>(total, 0) / sharing--;
-    total -= size;
-  }
-  return sizes;
-}
-
-TensorList split_with_sizes(Context& c, const Tensor& self, const std::vector<std::int64_t>& given,
-                            std::int64_t dim) {
-  const std::int64_t d = wrap_dim(dim, self.dim());
-  const std::vector<std::int64_t> sizes = with_equal_shares(given, self.size(d));
-  Op op(c, "split_with_sizes", "SplitWithSizesBackward0", {&self});
-  TensorList pieces;
-  std::int64_t at = 0;
-  for (const std::int64_t size : sizes) {
-    if (size < 0 || at + size > self.size(d)) {
-      at = -1;
-      break;
-    }
-    pieces.push_back(narrow(self, d, at, size));
-    at += size;
-  }
-  if (at != self.size(d)) {
-    throw OpError(
-        fmt::format("split_with_sizes expects split_sizes to sum exactly to {} (input tensor's "
-                    "size at dimension {}), but got split_sizes=[{}]",
-                    self.size(d), d, fmt::join(sizes, ", ")));
-  }
-  return finish_pieces(op, self, std::move(pieces), d, false);
-}
-
-TensorList chunk(Context& c, const Tensor& self, std::int64_t chunks, std::int64_t dim) {
-  if (chunks <= 0)
-    throw OpError(fmt::format("chunk expects `chunks` to be greater than 0, got: {}", chunks));
-  const std::int64_t size = self.size(dim);
-  return split(c, self, (size + chunks - 1) / chunks, dim);
-}
-
-TensorList unbind(Context& c, const Tensor& self, std::int64_t dim) {
-  const std::int64_t d = wrap_dim(dim, self.dim());
-  Op op(c, "unbind", "UnbindBackward0", {&self});
-  TensorList pieces;
-  for (std::int64_t i = 0; i < self.size(d); ++i) pieces.push_back(select(self, d, i));
-  return finish_pieces(op, self, std::move(pieces), d, true);
 }
 
 Tensor cat_kernel(Context& c, const TensorList& tensors, std::int64_t dim, const Tensor& out) {
@@ -444,21 +161,6 @@ Tensor stack(Context& c, TensorList tensors, std::int64_t dim) {
       }
     }
   });
-}
-
-Tensor clone(Context& c, const Tensor& self, MemoryFormat format) {
-  Op op(c, "clone", "CloneBackward0", {&self});
-  return op.result(clone_in(c, self, format), hand_on);
-}
-
-Tensor contiguous(Context& c, const Tensor& self, MemoryFormat format) {
-  return self.is_contiguous(format) ? self : clone(c, self, format);
-}
-
-Tensor detach(Context& /*c*/, const Tensor& self) {
-  Tensor out = Context::shallow_copy(self);
-  share_version(self, out);
-  return out;
 }
 
 Tensor to(Context& c, const Tensor& self, ScalarType dtype) {

@@ -6,7 +6,8 @@
 
 namespace tidemark::ops {
 
-// Differentiable operators that move or copy. Views allocate nothing and keep their base alive.
+// Differentiable operators that move or copy: most are records (sim/ops/records/views.yaml). Views
+// allocate nothing and keep their base alive.
 // Source: docs/rules/shapes.md.
 
 Tensor view(Context& c, const Tensor& self, const Dims& sizes);
@@ -23,21 +24,24 @@ Tensor transpose(Context& c, const Tensor& self, std::int64_t a, std::int64_t b)
 Tensor permute(Context& c, const Tensor& self, const Dims& order);
 Tensor expand(Context& c, const Tensor& self, const Dims& sizes);
 Tensor unsqueeze(Context& c, const Tensor& self, std::int64_t dim);
-Tensor squeeze(Context& c, const Tensor& self, std::int64_t dim);
-Tensor squeeze_all(Context& c, const Tensor& self);
+Tensor squeeze(Context& c, const Tensor& self);
+Tensor squeeze_dim(Context& c, const Tensor& self, std::int64_t dim);
+inline Tensor squeeze(Context& c, const Tensor& self, std::int64_t dim) {
+  return squeeze_dim(c, self, dim);
+}
 Tensor slice(Context& c, const Tensor& self, std::int64_t dim, std::int64_t start, std::int64_t end,
              std::int64_t step);
 Tensor select(Context& c, const Tensor& self, std::int64_t dim, std::int64_t index);
-TensorList split(Context& c, const Tensor& self, std::int64_t size, std::int64_t dim);
+TensorList split_Tensor(Context& c, const Tensor& self, std::int64_t size, std::int64_t dim);
 TensorList split_with_sizes(Context& c, const Tensor& self, const std::vector<std::int64_t>& sizes,
                             std::int64_t dim);
 TensorList chunk(Context& c, const Tensor& self, std::int64_t chunks, std::int64_t dim);
 TensorList unbind(Context& c, const Tensor& self, std::int64_t dim);
 Tensor cat(Context& c, TensorList tensors, std::int64_t dim);
 Tensor stack(Context& c, TensorList tensors, std::int64_t dim);
-Tensor clone(Context& c, const Tensor& self, MemoryFormat format);
+Tensor clone(Context& c, const Tensor& self, std::optional<MemoryFormat> format);
 /// self itself where it is contiguous in that format.
-Tensor contiguous(Context& c, const Tensor& self, MemoryFormat format);
+Tensor contiguous(Context& c, const Tensor& self, std::optional<MemoryFormat> format);
 Tensor detach(Context& c, const Tensor& self);
 /// A copy in another type; self where it has that type.
 Tensor to(Context& c, const Tensor& self, ScalarType dtype);

@@ -9,11 +9,19 @@ namespace tidemark::ops {
 // Softmax and losses. Source: docs/rules/reductions.md#4, docs/rules/losses.md.
 
 /// softmax and log_softmax (`log`). `dtype`: what the caller asks the result to be.
-Tensor softmax(Context& c, Tensor self, std::int64_t dim, std::optional<ScalarType> dtype,
-               bool log);
-/// The kernel of its gradient. `type`: of the input.
-Tensor softmax_gradient(Context& c, const Tensor& grad, const Tensor& output, bool log,
-                        ScalarType type);
+Tensor softmax_int(Context& c, const Tensor& self, std::optional<std::int64_t> dim,
+                   std::optional<ScalarType> dtype);
+Tensor log_softmax_int(Context& c, const Tensor& self, std::optional<std::int64_t> dim,
+                       std::optional<ScalarType> dtype);
+inline Tensor softmax(Context& c, const Tensor& self, std::int64_t dim,
+                      std::optional<ScalarType> dtype, bool log) {
+  return log ? log_softmax_int(c, self, dim, dtype) : softmax_int(c, self, dim, dtype);
+}
+/// Its gradient, and that below autograd.
+Tensor _softmax_backward_data(Context& c, const Tensor& grad_output, const Tensor& output,
+                              std::int64_t dim, ScalarType input_dtype);
+Tensor steps_of__softmax_backward_data(Context& c, const Tensor& grad_output, const Tensor& output,
+                                       std::int64_t dim, ScalarType input_dtype);
 
 enum class Reduction : std::uint8_t { kNone, kMean, kSum };
 /// Errors: OpError, as F's losses say it: "xyz is not a valid value for reduction".

@@ -8,8 +8,8 @@
 #include "sim/ops/embedding_ops.h"
 #include "sim/ops/families.h"
 #include "sim/ops/kernels.h"
+#include "sim/ops/natives.h"
 #include "sim/ops/op.h"
-#include "sim/ops/reduction_ops.h"
 #include "sim/ops/releases.h"
 #include "sim/ops/values/view.h"
 
@@ -72,6 +72,8 @@ Dims strides_with_last(const Tensor& self, std::int64_t dim) {
   return strides;
 }
 
+}  // namespace
+
 /// Sorts into results of such strides. Long rows are sorted where they lie one after another: other
 /// tensors are copied first, and so are results of another layout.
 void sort_into(Context& c, const Tensor& self, std::int64_t d, const Dims& result) {
@@ -91,23 +93,7 @@ void sort_into(Context& c, const Tensor& self, std::int64_t d, const Dims& resul
                self.numel() / std::max<std::int64_t>(length, 1));
 }
 
-/// Values and indices.
-TensorList sort_kernel(Context& c, const Tensor& self, std::int64_t d) {
-  TensorList out{c.empty_like(self), c.empty_like(self, ScalarType::kInt64)};
-  sort_into(c, self, d, out[0].strides());
-  return out;
-}
-
-TensorList sort(Context& c, const Tensor& self, std::int64_t dim) {
-  const std::int64_t d = wrap_dim(dim, self.dim());
-  Op op(c, "sort", "SortBackward0", {&self});
-  TensorList out = sort_kernel(c, self, d);
-  op.save(0, out[1]);
-  op.results_of(out, [sizes = self.sizes()](Backward& b) {
-    b.grads[0] = value_selecting_backward(b, sizes);
-  });
-  return out;
-}
+namespace {
 
 /// Whether a row is searched by many blocks. Source: TensorTopK.cu, should_use_multiblock.
 bool by_many_blocks(std::int64_t rows, std::int64_t length) {
@@ -123,6 +109,8 @@ bool by_many_blocks(std::int64_t rows, std::int64_t length) {
   }
   return length >= 400;
 }
+
+}  // namespace
 
 void topk_scratch(Context& c, const Tensor& self, std::int64_t length) {
   const std::int64_t rows = self.numel() / std::max<std::int64_t>(length, 1);
@@ -154,105 +142,7 @@ void topk_scratch(Context& c, const Tensor& self, std::int64_t length) {
   c.scratch(scan_by_key_bytes(c, blocks), self.device());
 }
 
-TensorList topk(Context& c, const Tensor& self, std::int64_t k, std::int64_t dim, bool sorted) {
-  const std::int64_t d = wrap_dim(dim, self.dim());
-  const std::int64_t length = self.dim() == 0 ? 1 : self.size(d);
-  if (k < 0 || k > length) throw OpError("selected index k out of range");
-  Op op(c, "topk", "TopkBackward0", {&self});
-  Dims sizes = self.sizes();
-  if (!sizes.empty()) sizes[static_cast<std::size_t>(d)] = k;
-  TensorList out{c.empty(sizes, self.dtype(), self.device()),
-                 c.empty(sizes, ScalarType::kInt64, self.device())};
-  if (self.is_cuda() && self.numel() > 0 && k > 0) {
-    const Tensor dense = contiguous(c, self);
-    topk_scratch(c, dense, length);
-    if (sorted && k > kSmallSort) {
-      const Tensor positions = c.empty_like(out[1]);
-      const Tensor values = c.empty_like(out[0]);
-      sort_into(c, out[0], d, values.strides());
-      c.empty_like(out[1]);  // the indices in that order
-    }
-  }
-  op.save(0, out[1]);
-  op.results_of(
-      out, [all = self.sizes()](Backward& b) { b.grads[0] = value_selecting_backward(b, all); });
-  return out;
-}
-
-/// One value of each row and where it was: median, kthvalue, which read what is contiguous, and
-/// mode.
-TensorList row_value(Context& c, std::string_view name, std::string_view node, const Tensor& self,
-                     std::int64_t dim, bool keepdim) {
-  const std::int64_t d = wrap_dim(dim, self.dim());
-  Op op(c, name, node, {&self});
-  const Tensor read = name == "mode" || self.dim() == 0 ? self : contiguous(c, self);
-  Dims sizes = self.sizes();
-  if (!sizes.empty()) {
-    sizes[static_cast<std::size_t>(d)] = 1;
-    if (!keepdim) sizes.erase(static_cast<std::size_t>(d));
-  }
-  TensorList out{c.empty(sizes, self.dtype(), self.device()),
-                 c.empty(sizes, ScalarType::kInt64, self.device())};
-  op.save(0, out[1]);
-  op.results_of(
-      out, [all = self.sizes()](Backward& b) { b.grads[0] = value_selecting_backward(b, all); });
-  return out;
-}
-
-/// `skips_nan`: nanmedian, which counts them first.
-Tensor median(Context& c, const Tensor& self, bool skips_nan) {
-  Op op(c, skips_nan ? "nanmedian" : "median", skips_nan ? "NanmedianBackward0" : "MedianBackward0",
-        {&self});
-  op.save(0, self);
-  Tensor out;
-  {
-    const Tensor sorted = [&] {
-      const Tensor flat = reshape_kernel(c, self, {-1});
-      return sort_kernel(c, flat, 0)[0];
-    }();
-    const auto scalar = [&](ScalarType type) { return c.empty({}, type, self.device()); };
-    const Tensor before = [&] {
-      if (!skips_nan) return scalar(ScalarType::kBool);
-      // ((count - 1) - how many are not numbers) / 2, as an integer.
-      const Tensor is_nan = pointwise(c, {&sorted}, ScalarType::kBool);
-      const Tensor count = sum_kernel(c, is_nan, {}, false);
-      if (!c.rules().nanmedian_halves_on_device) return Tensor();
-      const Tensor rest = scalar(ScalarType::kInt64);
-      const Tensor half = scalar(c.default_dtype);
-      return scalar(ScalarType::kInt64);
-    }();
-    out = scalar(self.dtype());
-  }
-  op.save(1, out);
-  return op.result(std::move(out), [](Backward& b) {
-    b.grads[0] = evenly_distributed(b.c, b.grad(), b.saved[0], b.saved[1]);
-  });
-}
-
-/// The commonest value of each row.
-TensorList mode(Context& c, const Tensor& self, std::int64_t dim, bool keepdim) {
-  constexpr std::int64_t kMostInOneBlock = 2048;
-  const std::int64_t length = self.dim() == 0 ? 1 : self.size(dim);
-  if (length > kMostInOneBlock) {
-    throw NotModelled("mode of more than 2048 values is not modelled; take fewer at a time");
-  }
-  TensorList out = row_value(c, "mode", "ModeBackward0", self, dim, keepdim);
-  if (length > 1) contiguous(c, transpose(self, dim, -1));  // for the length of the kernel
-  return out;
-}
-
-/// Largest (smallest) so far.
-TensorList running_extreme(Context& c, std::string_view name, const Tensor& self) {
-  Op op(c, name, name == "cummax" ? "CummaxBackward0" : "CumminBackward0", {&self});
-  TensorList out{c.empty(self.sizes(), self.dtype(), self.device()),
-                 c.empty(self.sizes(), ScalarType::kInt64, self.device())};
-  contiguous(c, self);  // what is scanned, for the length of the scan
-  op.save(0, self);
-  op.save(1, out[1]);
-  op.results_of(
-      out, [all = self.sizes()](Backward& b) { b.grads[0] = value_selecting_backward(b, all); });
-  return out;
-}
+namespace {
 
 /// Rid of repetitions that follow each other; nullopt: not known.
 std::optional<Numbers> distinct(const Context& c, const Tensor& self, bool sorts) {
@@ -343,74 +233,8 @@ void find_unique_rows(Context& c, const Tensor& indices) {
   c.scratch(unique_bytes(c, n, element_bytes(indices.dtype())), indices.device());
 }
 
-namespace {
-
-OpResult sorted(Arguments& a) {
-  return OpResult::named("sort", "values indices", sort(a.context(), a.tensor(0), a.integer(1)));
-}
-
-}  // namespace
-
 std::span<const OpDef> sort_ops() {
   static constexpr OpDef kOps[] = {
-      {"sort(Tensor input, int dim=-1, bool descending=False, bool stable=False)", "torch method",
-       sorted, kSortOpsSource},
-      {"argsort(Tensor input, int dim=-1, bool descending=False, bool stable=False)",
-       "torch method",
-       [](Arguments& a) -> OpResult { return sort(a.context(), a.tensor(0), a.integer(1))[1]; },
-       kSortOpsSource},
-      {"topk(Tensor input, int k, int dim=-1, bool largest=True, bool sorted=True)", "torch method",
-       [](Arguments& a) -> OpResult {
-         return OpResult::named(
-             "topk", "values indices",
-             topk(a.context(), a.tensor(0), a.integer(1), a.integer(2), a.flag(4)));
-       },
-       kSortOpsSource},
-      {"median(Tensor input)", "torch method",
-       [](Arguments& a) -> OpResult { return median(a.context(), a.tensor(0), false); },
-       kSortOpsSource},
-      {"nanmedian(Tensor input)", "torch method",
-       [](Arguments& a) -> OpResult { return median(a.context(), a.tensor(0), true); },
-       kSortOpsSource},
-      {"nanmedian(Tensor input, int dim, bool keepdim=False)", "torch method",
-       [](Arguments& a) -> OpResult {
-         return OpResult::named("nanmedian", "values indices",
-                                row_value(a.context(), "nanmedian", "NanmedianBackward1",
-                                          a.tensor(0), a.integer(1), a.flag(2)));
-       },
-       kSortOpsSource},
-      {"mode(Tensor input, int dim=-1, bool keepdim=False)", "torch method",
-       [](Arguments& a) -> OpResult {
-         return OpResult::named("mode", "values indices",
-                                mode(a.context(), a.tensor(0), a.integer(1), a.flag(2)));
-       },
-       kSortOpsSource},
-      {"median(Tensor input, int dim, bool keepdim=False)", "torch method",
-       [](Arguments& a) -> OpResult {
-         return OpResult::named("median", "values indices",
-                                row_value(a.context(), "median", "MedianBackward1", a.tensor(0),
-                                          a.integer(1), a.flag(2)));
-       },
-       kSortOpsSource},
-      {"kthvalue(Tensor input, int k, int dim=-1, bool keepdim=False)", "torch method",
-       [](Arguments& a) -> OpResult {
-         return OpResult::named("kthvalue", "values indices",
-                                row_value(a.context(), "kthvalue", "KthvalueBackward0", a.tensor(0),
-                                          a.integer(2), a.flag(3)));
-       },
-       kSortOpsSource},
-      {"cummax(Tensor input, int dim)", "torch method",
-       [](Arguments& a) -> OpResult {
-         return OpResult::named("cummax", "values indices",
-                                running_extreme(a.context(), "cummax", a.tensor(0)));
-       },
-       kSortOpsSource},
-      {"cummin(Tensor input, int dim)", "torch method",
-       [](Arguments& a) -> OpResult {
-         return OpResult::named("cummin", "values indices",
-                                running_extreme(a.context(), "cummin", a.tensor(0)));
-       },
-       kSortOpsSource},
       {"_unique_consecutive(Tensor input)", "torch",
        [](Arguments& a) -> OpResult { return unique_consecutive(a.context(), a.tensor(0)); },
        kSortOpsSource},

@@ -24,8 +24,13 @@ Tensor Steps::apply(const PointwiseRule& rule, std::initializer_list<Tensor> ope
   const auto read = [&](std::size_t i) { return &given[rule.reads[i]]; };
   const bool is_truth = rule.result == ResultKind::kBool;
   switch (operands.size()) {
-    case 1:
+    case 1: {
+      // Integers become numbers with a point.
+      const bool changes =
+          rule.result == ResultKind::kFloat && !is_differentiable(read(0)->dtype());
+      if (changes) return pointwise(c_, {read(0)}, c_.default_dtype);
       return is_truth ? pointwise(c_, {read(0)}, ScalarType::kBool) : pointwise(c_, {read(0)});
+    }
     case 2:
       return is_truth ? pointwise(c_, {read(0), read(1)}, ScalarType::kBool)
                       : pointwise(c_, {read(0), read(1)});
@@ -34,10 +39,11 @@ Tensor Steps::apply(const PointwiseRule& rule, std::initializer_list<Tensor> ope
   }
 }
 
-void Steps::write(const PointwiseRule& rule, std::initializer_list<Tensor> operands) const {
+void Steps::write(const PointwiseRule& rule, std::initializer_list<Tensor> operands,
+                  double number) const {
   if (!records_) return;
   const Tensor* const given = operands.begin();
-  apply_in_place(c_, rule, given[0], operands.size() > 1 ? given[1] : Tensor());
+  apply_in_place(c_, rule, given[0], operands.size() > 1 ? given[1] : Tensor(), number);
 }
 
 const Tensor& Steps::number() const {
@@ -124,7 +130,7 @@ Tensor Steps::mean(const Tensor& x, const Dims& dims, bool keepdim) const {
   return records_ ? ops::mean(c_, x, dims, keepdim) : reduce(c_, x, dims, keepdim, x.dtype());
 }
 Tensor Steps::norm(const Tensor& x, double p, const Dims& dims, bool keepdim) const {
-  return ops::norm(c_, x, p, dims, keepdim);
+  return at_norm(c_, x, p, dims, keepdim, {});
 }
 Tensor Steps::largest(const Tensor& x, const Dims& dims, bool keepdim) const {
   return reduce(c_, x, dims, keepdim, x.dtype(), element_bytes(x.dtype()));

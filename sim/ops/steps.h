@@ -19,7 +19,8 @@ class Steps {
   Tensor apply(const PointwiseRule& rule, std::initializer_list<Tensor> operands,
                double number) const;
   /// NAME_: its first operand is written. No memory is asked for.
-  void write(const PointwiseRule& rule, std::initializer_list<Tensor> operands) const;
+  void write(const PointwiseRule& rule, std::initializer_list<Tensor> operands,
+             double number) const;
   [[nodiscard]] bool records() const { return records_; }
   [[nodiscard]] Context& context() const { return c_; }
   /// A number on its way through an operator.
@@ -59,7 +60,7 @@ class Steps {
   Tensor unsqueeze(const Tensor& x, double dim) const;
   Tensor sum(const Tensor& x, const Dims& dims, bool keepdim = false) const;
   Tensor mean(const Tensor& x, const Dims& dims, bool keepdim) const;
-  Tensor norm(const Tensor& x, double p, const Dims& dims, bool keepdim) const;
+  Tensor norm(const Tensor& x, double p, const Dims& dims, bool keepdim) const;  ///< at::norm
   /// Below autograd alone: the largest (or smallest) of each row; whether one (or all) of it is
   /// true.
   Tensor largest(const Tensor& x, const Dims& dims, bool keepdim) const;

@@ -362,6 +362,18 @@ class Assumptions(unittest.TestCase):
         report = self.run_script(body, "--assume", "s.py:6=true*7")
         self.assertEqual([(a["direction"], a["times"]) for a in report["assumptions"]], [(True, 18), (False, 2)])
 
+    def test_a_condition_may_hold_so_often_and_then_never(self):
+        body = "for i in range(5):\n    if x.sum().item() > 3:\n        print(i)\n"
+        for value, printed in {"true*2,false": "0\n1\n", "false*3,true": "3\n4\n", "true*2": "0\n1\n3\n4\n"}.items():
+            report = self.run_script(body, "--assume", "s.py:4=" + value)
+            self.assertEqual(report["printed"], printed)
+        self.assertIn("how often it is true is not a number", self.run_script(body, "--assume", "s.py:4=true*2,true"))
+        body = ("w = torch.zeros(8, 8, device='cuda', requires_grad=True)\no = torch.optim.SGD([w], 0.1, momentum=0.9)\n"
+                "s = torch.amp.GradScaler()\nfor i in range(4):\n    s.scale((x @ w).sum()).backward()\n    s.step(o)\n"
+                "    s.update()\n    print(len(o.state))\n")
+        report = self.run_script(body, "--assume", "s.py:8=true*2,false")
+        self.assertEqual(report["printed"], "0\n0\n1\n1\n")
+
     def test_every_command_that_runs_a_script_says_what_it_rests_on(self):
         body = "if x.sum().item() > 3:\n    z = torch.zeros(1 << 28, device='cuda')\n"
         commands = {"advise": [], "fit": ["--over", "device"], "tune": ["--threads", "1"], "explain": [], "graph": ["--depth", "1"],

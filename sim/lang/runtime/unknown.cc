@@ -56,12 +56,12 @@ std::string place_text(const SourceSpan& at) {
 
 GivenValue parse_given_value(const std::string& text) {
   const auto wrong = [&](std::string_view why) -> InputError {
-    return InputError(Problem{
-        {},
-        {},
-        fmt::format("assume: '{}': {}", text, why),
-        "write FILE:LINE=true, false, both, true*TURNS or false*TURNS, FILE:LINE=NUMBER, SHARE% "
-        "or LOW..HIGH"});
+    return InputError(
+        Problem{{},
+                {},
+                fmt::format("assume: '{}': {}", text, why),
+                "write FILE:LINE=true, false, both, true*TURNS, false*TURNS or true*TURNS,false, "
+                "FILE:LINE=NUMBER, SHARE% or LOW..HIGH"});
   };
   const std::size_t equals = text.rfind('=');
   const std::size_t colon = equals == std::string::npos ? equals : text.rfind(':', equals);
@@ -81,7 +81,9 @@ GivenValue parse_given_value(const std::string& text) {
   if (value.starts_with("true*") || value.starts_with("false*")) {
     out.is_condition = true;
     out.number = value.front() == 't' ? 1 : 0;
-    const char* end = value.data() + value.size();
+    const std::string_view other = out.number == 0 ? ",true" : ",false";
+    out.is_once = value.ends_with(other);
+    const char* end = value.data() + value.size() - (out.is_once ? other.size() : 0);
     const auto turns = std::from_chars(value.data() + value.find('*') + 1, end, out.times);
     if (turns.ec != std::errc() || turns.ptr != end || out.times == 0)
       throw wrong(
@@ -111,6 +113,10 @@ const GivenValue* Decisions::given_at(const SourceSpan& at, bool is_condition) c
 bool Decisions::given_direction(const GivenValue& given) {
   if (given.times == 0) return given.number != 0;
   std::uint64_t& held = held_[static_cast<std::size_t>(&given - given_.data())];
+  if (given.is_once) {
+    held = std::min(held + 1, given.times + 1);
+    return (held <= given.times) == (given.number != 0);
+  }
   held = held < given.times ? held + 1 : 0;
   return (held > 0) == (given.number != 0);
 }

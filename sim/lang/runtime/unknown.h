@@ -27,7 +27,8 @@ struct Assumption {
 inline constexpr std::string_view kAssumeZeros = "zeros";
 
 /// What the user says of the numbers that a line reads or the condition that stands there:
-/// `train.py:12=true`, `train.py:12=8`, `train.py:12=10%`, `train.py:12=true*20`.
+/// `train.py:12=true`, `train.py:12=8`, `train.py:12=10%`, `train.py:12=true*20`,
+/// `train.py:12=true*20,false`.
 struct GivenValue {
   std::string file;  ///< as it is called, or the last parts of its path
   std::uint32_t line = 0;
@@ -37,6 +38,7 @@ struct GivenValue {
   /// A condition is what it is given so often in a row and then once the other: the turns of a
   /// loop. 0: always.
   std::uint64_t times = 0;
+  bool is_once = false;  ///< after those it is the other for good
 };
 /// Errors: InputError with the text and what is wrong with it.
 GivenValue parse_given_value(const std::string& text);

@@ -107,6 +107,8 @@ def save(
         f._content.append(kept)
         return
     folder = _files.text_of(f)
+    if folder == "/dev/null":
+        return
     if "/" in folder and not _files.is_folder(folder[:folder.rindex("/")] or "/"):
         raise RuntimeError(f"Parent directory {folder[:folder.rindex('/')]} does not exist.")
     _files.keep(f, [kept])

@@ -172,3 +172,59 @@ def log_ndtr(input):
 
 def xlog1py(input, other):
     return torch.special_xlog1py(input, other)
+
+
+def zeta(input, other):
+    return torch.special_zeta(input, other)
+
+
+def multigammaln(input, p):
+    return torch.mvlgamma(input, p)
+
+
+def chebyshev_polynomial_t(input, n):
+    return torch.special_chebyshev_polynomial_t(input, n)
+
+
+def chebyshev_polynomial_u(input, n):
+    return torch.special_chebyshev_polynomial_u(input, n)
+
+
+def chebyshev_polynomial_v(input, n):
+    return torch.special_chebyshev_polynomial_v(input, n)
+
+
+def chebyshev_polynomial_w(input, n):
+    return torch.special_chebyshev_polynomial_w(input, n)
+
+
+def hermite_polynomial_h(input, n):
+    return torch.special_hermite_polynomial_h(input, n)
+
+
+def hermite_polynomial_he(input, n):
+    return torch.special_hermite_polynomial_he(input, n)
+
+
+def laguerre_polynomial_l(input, n):
+    return torch.special_laguerre_polynomial_l(input, n)
+
+
+def legendre_polynomial_p(input, n):
+    return torch.special_legendre_polynomial_p(input, n)
+
+
+def shifted_chebyshev_polynomial_t(input, n):
+    return torch.special_shifted_chebyshev_polynomial_t(input, n)
+
+
+def shifted_chebyshev_polynomial_u(input, n):
+    return torch.special_shifted_chebyshev_polynomial_u(input, n)
+
+
+def shifted_chebyshev_polynomial_v(input, n):
+    return torch.special_shifted_chebyshev_polynomial_v(input, n)
+
+
+def shifted_chebyshev_polynomial_w(input, n):
+    return torch.special_shifted_chebyshev_polynomial_w(input, n)

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <utility>
 
 #include "sim/base/problem.h"
+#include "sim/ops/record_compiler/emitter_parts.h"
 
 namespace tidemark::ops::records {
 
@@ -25,85 +27,7 @@ std::string without_outer(const std::string& code) {
   return code;
 }
 
-[[noreturn]] void fail(const Expression& at, std::string message) {
-  throw InputError(Problem{at.at, {}, std::move(message), {}});
-}
-
-Value number_constant(double number) {
-  if (std::isinf(number)) return {Value::Kind::kNumber, "HUGE_VAL", number};
-  std::string text = fmt::format("{}", number);
-  if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  return {Value::Kind::kNumber, std::move(text), number};
-}
-Value unknown_number() { return {Value::Kind::kNumber, "kUnknown", {}, false}; }
-
-struct CallSign {
-  std::string_view call;
-  std::string_view sign;
-};
-constexpr std::array<CallSign, 6> kComparisonSigns{
-    {{"eq", "=="}, {"ne", "!="}, {"lt", "<"}, {"le", "<="}, {"gt", ">"}, {"ge", ">="}}};
 constexpr std::array<CallSign, 3> kArithmeticSigns{{{"sub", "-"}, {"mul", "*"}, {"div", "/"}}};
-
-/// Functions that `Steps` has besides the operators with records, and how many arguments they take.
-struct Primitive {
-  std::string_view name;
-  std::size_t fewest;
-  std::size_t most;
-  bool takes_operands = false;  ///< tensors or numbers alike
-  bool is_kernel = false;       ///< below autograd alone
-};
-constexpr Primitive kPrimitives[] = {
-    {"type_as", 2, 2},
-    {"where", 3, 3, true},
-    {"scalar_tensor", 2, 2},
-    {"ones", 2, 2},
-    {"zeros", 1, 1},
-    {"sum", 2, 3},
-    {"mean", 3, 3},
-    {"averaged", 4, 4, false, true},
-    {"positions", 3, 3, false, true},
-    {"nonzero", 1, 1, false, true},
-    {"norm", 4, 4},
-    {"reshape", 2, 2},
-    {"reshape_as", 2, 2},
-    {"expand", 2, 2},
-    {"expand_as", 2, 2},
-    {"expanded", 4, 4},
-    {"unsqueeze", 2, 2},
-    {"accumulated", 4, 4, false, true},
-    {"largest", 3, 3, false, true},
-    {"truths", 3, 3, false, true},
-    {"moments", 4, 4, false, true},
-    {"restored", 4, 4},
-    {"sum_of_channels", 1, 2},
-    {"beside_channels", 2, 2},
-    {"over_channels", 2, 2},
-    {"reduced", 2, 2},
-    {"reduced_into", 1, 2, false, true},
-    {"like", 1, 1, false, true},
-    {"mse_loss_backward", 4, 4},
-    {"dense_like", 1, 1, false, true},
-};
-
-const Primitive* primitive(std::string_view name) {
-  const auto* found = std::find_if(std::begin(kPrimitives), std::end(kPrimitives),
-                                   [name](const Primitive& each) { return each.name == name; });
-  return found == std::end(kPrimitives) ? nullptr : found;
-}
-
-/// A number of a composite that is written without a point is an integer.
-std::string operand(const Value& value) {
-  if (!value.is_number()) return value.code;
-  return value.is_integer ? "s.integer()" : "s.number()";
-}
-
-std::string list_of(const std::vector<Value>& values, bool are_operands) {
-  std::string out;
-  for (const Value& each : values)
-    out += (out.empty() ? "" : ", ") + (are_operands ? operand(each) : each.code);
-  return out;
-}
 
 std::optional<double> constant_of(std::string_view name, double x, double y) {
   if (name == "add") return x + y;
@@ -130,6 +54,24 @@ Value tensor_value(std::string code) { return {Value::Kind::kTensor, std::move(c
 Value number_value(std::string code) { return {Value::Kind::kNumber, std::move(code)}; }
 Value other_value(std::string code) { return {Value::Kind::kOther, std::move(code)}; }
 
+namespace {
+
+/// PyTorch's names of types and layouts.
+constexpr std::array<CallSign, 9> kConstants{{{"True", "true"},
+                                              {"False", "false"},
+                                              {"int64", "ScalarType::kInt64"},
+                                              {"int32", "ScalarType::kInt32"},
+                                              {"float32", "ScalarType::kFloat32"},
+                                              {"float16", "ScalarType::kFloat16"},
+                                              {"bool", "ScalarType::kBool"},
+                                              {"contiguous_format", "MemoryFormat::kContiguous"},
+                                              {"preserve_format", "MemoryFormat::kPreserve"}}};
+std::string_view type_name(Value::Kind kind) {
+  return kind == Value::Kind::kList ? "TensorList" : "Tensor";
+}
+
+}  // namespace
+
 Value Emitter::value(const Expression& expression, const Scope& scope) {
   switch (expression.kind) {
     case Expression::Kind::kNumber: {
@@ -137,18 +79,25 @@ Value Emitter::value(const Expression& expression, const Scope& scope) {
       out.is_integer = are_operators_ && expression.text.find_first_of(".e") == std::string::npos;
       return out;
     }
-    case Expression::Kind::kText:
-      return number_constant(text_code(expression.text));
+    case Expression::Kind::kText: {
+      Value out = number_constant(text_code(expression.text));
+      out.text = expression.text;
+      return out;
+    }
     case Expression::Kind::kName: {
       const auto found = scope.find(expression.text);
       if (found != scope.end()) return found->second;
       if (expression.text == "pi") return number_constant(M_PI);
       if (expression.text == "inf") return number_constant(INFINITY);
       if (expression.text == "epsilon") return unknown_number();
-      if (expression.text == "True") return other_value("true");
-      if (expression.text == "False") return other_value("false");
+      for (const CallSign& each : kConstants) {
+        if (each.call == expression.text) return other_value(std::string(each.sign));
+      }
       if (expression.text == "of_graph") return other_value("s.records()");
       if (expression.text == "None") return tensor_value("Tensor()");
+      // What PyTorch's releases differ in: releases.h.
+      if (expression.text.starts_with("rules."))
+        return other_value("s.context().rules()." + expression.text.substr(6));
       fail(expression, fmt::format("'{}' is not known here", expression.text));
     }
     case Expression::Kind::kChoice:
@@ -159,16 +108,16 @@ Value Emitter::value(const Expression& expression, const Scope& scope) {
   return call(expression, scope);
 }
 
-Value Emitter::step(std::string code) {
+Value Emitter::step(std::string code, Value::Kind kind) {
   const std::string name = fresh();
   if (declared_ != nullptr) {
-    *declared_ += fmt::format("  Tensor {};\n", name);
+    *declared_ += fmt::format("  {} {};\n", type_name(kind), name);
     line(fmt::format("{} = {};", name, code));
   } else {
-    line(fmt::format("Tensor {} = {};", name, code));
+    line(fmt::format("{} {} = {};", type_name(kind), name, code));
   }
   ++steps_;
-  return tensor_value(name);
+  return {kind, name};
 }
 
 namespace {
@@ -177,11 +126,12 @@ namespace {
 /// temporary of it.
 std::string assigned(std::string code, const Value& made, const std::string& name) {
   const std::size_t last = code.empty() ? 0 : code.rfind('\n', code.size() - 2) + 1;
-  const std::string own = fmt::format("  Tensor {} = ", made.code);
+  const std::string own = fmt::format("  {} {} = ", type_name(made.kind), made.code);
   if (std::string_view(code).substr(last).starts_with(own))
     return code.replace(last, own.size(), fmt::format("  {} = ", name));
-  const bool is_local = code.find(fmt::format("  Tensor {};", made.code)) != std::string::npos ||
-                        code.find(own) != std::string::npos;
+  const bool is_local =
+      code.find(fmt::format("  {} {};", type_name(made.kind), made.code)) != std::string::npos ||
+      code.find(own) != std::string::npos;
   const std::string value = is_local ? "std::move(" + made.code + ")" : made.code;
   return code + fmt::format("  {} = {};\n", name, value);
 }
@@ -211,13 +161,23 @@ std::vector<Value> Emitter::arguments(const Expression& call, const Scope& scope
 
 Value Emitter::call(const Expression& call, const Scope& scope) {
   if (call.text == "list") return list(call, scope);
+  if (call.text == "each") return each_of(call, scope);
   if (call.text == "zeros_like") return zeros_like(call, scope);
   if (call.text == "not_modelled") return refuse(call);
   const std::vector<Value> values = arguments(call, scope);
   const auto function = records_.functions.find(call.text);
   if (function != records_.functions.end())
     return body(function->second.body, scope_of(call, function->second, values));
+  if (call.text == "tuple") {
+    std::string list;
+    for (const Value& each : values) list += (list.empty() ? "" : ", ") + each.code;
+    return {Value::Kind::kList, "TensorList{" + list + "}"};
+  }
+  const auto native_function = records_.natives.find(call.text);
+  if (native_function != records_.natives.end())
+    return native(call, native_function->second, values);
   if (std::optional<Value> made = plain(call, values)) return std::move(*made);
+  if (std::optional<Value> made = of_plain(call, values)) return std::move(*made);
   const bool are_numbers =
       !values.empty() &&
       std::all_of(values.begin(), values.end(), [](const Value& v) { return v.is_number(); });
@@ -240,70 +200,23 @@ Value Emitter::call(const Expression& call, const Scope& scope) {
   return apply(call, values);
 }
 
-std::optional<Value> Emitter::plain(const Expression& call,
-                                    const std::vector<Value>& values) const {
-  if (call.text == "defined") return other_value(values.at(0).code + ".defined()");
-  if (call.text == "not") return other_value("!" + values.at(0).code);
-  if (call.text == "sizes") {
-    const Value& of = values.at(0);
-    return other_value(of.input ? fmt::format("sizes{}", *of.input) : of.code + ".sizes()");
-  }
-  if (call.text == "dim" && values.size() == 1)
-    return number_value(fmt::format("static_cast<double>({}.dim())", values[0].code));
-  if (call.text == "numel") return unknown_number();
-  const auto is_plain = [](const Value& v) { return v.kind == Value::Kind::kOther; };
-  if (call.text == "logical_and" && std::all_of(values.begin(), values.end(), is_plain))
-    return other_value(fmt::format("({} && {})", values[0].code, values[1].code));
-  if (values.size() != 2 || !values[0].is_reduction) return std::nullopt;
-  const std::string& text = call.parts[1].text;
-  const std::string_view sign = call.text == "eq" ? "==" : "!=";
-  if ((call.text != "eq" && call.text != "ne") ||
-      (text != "none" && text != "mean" && text != "sum"))
-    fail(call, "expected the reduction compared with \"none\", \"mean\" or \"sum\"");
-  const std::string_view word = text == "none" ? "kNone" : (text == "mean" ? "kMean" : "kSum");
-  return other_value(fmt::format("({} {} Reduction::{})", values[0].code, sign, word));
-}
-
-namespace {
-
-/// An argument of a C++ function that a record became.
-std::string argument_code(const Parameter& parameter, const Value& value) {
-  const bool is_whole = parameter.type == "int" || parameter.type == "int?";
-  return is_whole && value.constant ? fmt::format("{}", static_cast<int>(*value.constant))
-                                    : value.code;
-}
-
-}  // namespace
-
-std::optional<Value> Emitter::named(const Expression& call, const std::vector<Value>& values) {
-  if (call.text == "kernel") {  // one, of a result of their shape
-    can_record_ = false;
-    std::string list;
-    for (const Value& each : values) list += (list.empty() ? "&" : ", &") + each.code;
-    return step(fmt::format("pointwise(s.context(), {{{}}})", list));
-  }
-  const Primitive* const own = primitive(call.text);
-  const auto fits = [&](const Record& each) {
-    return each.has_steps() && each.alias_of.empty() && each.function() == call.text;
-  };
-  const auto whole = std::ranges::find_if(records_.records, fits);
-  if (own == nullptr && are_operators_ && whole != records_.records.end()) {
-    std::string list;
-    std::size_t at = 0;
-    for (const Parameter& each : whole->parameters) {
-      if (each.name.empty() || each.is_legacy()) continue;
-      if (at == values.size())
-        fail(call, fmt::format("{}() takes '{}', too", call.text, each.name));
-      list += ", " + argument_code(each, values[at++]);
-    }
-    if (at < values.size()) fail(call, fmt::format("{}() takes {} arguments", call.text, at));
-    return step(fmt::format("ops::{}(s.context(){})", call.text, list));
-  }
-  if (own == nullptr) return std::nullopt;
-  if (values.size() < own->fewest || values.size() > own->most)
-    fail(call, fmt::format("{}() takes {} to {} arguments", own->name, own->fewest, own->most));
-  can_record_ = can_record_ && !own->is_kernel;
-  return step(fmt::format("s.{}({})", own->name, list_of(values, own->takes_operands)));
+Value Emitter::each_of(const Expression& each, Scope scope) {
+  const Expression& of = each.parts[2];
+  const bool is_range = of.kind == Expression::Kind::kCall && of.text == "range";
+  const Value list = value(is_range ? of.parts.at(0) : of, scope);
+  const std::string name = fresh();
+  const std::string out = step("TensorList()", Value::Kind::kList).code;
+  const bool are_tensors = list.kind == Value::Kind::kList;
+  line(is_range ? fmt::format("for (std::int64_t {0} = 0; {0} < {1}; ++{0}) {{", name, list.code)
+                : fmt::format("for (const {} {} : {}) {{", are_tensors ? "Tensor&" : "std::int64_t",
+                              name, list.code));
+  scope[each.parts[1].text] = are_tensors && !is_range ? tensor_value(name) : other_value(name);
+  std::string* const outer = std::exchange(declared_, nullptr);
+  const Value made = value(each.parts[0], scope);
+  declared_ = outer;
+  line(fmt::format("{}.push_back({});", out, made.code));
+  line("}");
+  return {Value::Kind::kList, out};
 }
 
 Value Emitter::list(const Expression& list, const Scope& scope) {
@@ -363,21 +276,43 @@ Value Emitter::choice(const Expression& choice, const Scope& scope) {
   const Value test = value(condition, scope);
   if (test.kind != Value::Kind::kOther) fail(condition, "expected a condition");
   const std::string name = fresh();
-  std::string declared = fmt::format("  Tensor {};\n", name);
+  std::string declared;
   const std::string before = std::exchange(code_, {});
-  line(fmt::format("if ({}) {{", without_outer(test.code)));
-  line(fmt::format("{} = {};", name, branch(choice.parts[0], scope, declared).code));
-  line("} else {");
+  const Value first = branch(choice.parts[0], scope, declared);
+  const std::string first_code = std::exchange(code_, {});
   // Where gradients are recorded the other branch is not taken.
   const bool could_record = can_record_;
-  line(fmt::format("{} = {};", name, branch(choice.parts[1], scope, declared).code));
+  const Value second = branch(choice.parts[1], scope, declared);
   if (test.code == "s.records()") can_record_ = could_record;
+  const std::string second_code = std::exchange(code_, before);
+  const bool are_plain = !first.lives() && !second.lives();
+  const bool are_steps = first.kind == Value::Kind::kScratch || first.kind == Value::Kind::kNothing;
+  if (are_plain && !are_steps && first_code.empty() && second_code.empty()) {
+    const auto written = [](const Value& v) {
+      return v.constant && *v.constant == std::floor(*v.constant)
+                 ? fmt::format("std::int64_t{{{}}}", static_cast<std::int64_t>(*v.constant))
+                 : v.code;
+    };
+    const bool are_numbers = first.is_number() && second.is_number();
+    return {are_numbers ? Value::Kind::kNumber : Value::Kind::kOther,
+            fmt::format("({} ? {} : {})", test.code, are_numbers ? first.code : written(first),
+                        are_numbers ? second.code : written(second))};
+  }
+  const Value::Kind kind = first.lives() ? first.kind : second.kind;
+  std::string& outside = declared_ != nullptr ? *declared_ : code_;
+  if (!are_steps) outside += fmt::format("  {} {};\n", type_name(kind), name);
+  outside += declared;
+  line(fmt::format("if ({}) {{", without_outer(test.code)));
+  code_ += first_code;
+  if (!are_steps) line(fmt::format("{} = {};", name, first.code));
+  if (!are_steps || !second_code.empty()) {
+    line("} else {");
+    code_ += second_code;
+    if (!are_steps) line(fmt::format("{} = {};", name, second.code));
+  }
   line("}");
-  const std::string inside = std::exchange(code_, before);
-  (declared_ != nullptr ? *declared_ : code_) += declared;
-  code_ += inside;
   ++steps_;
-  return tensor_value(name);
+  return {are_steps ? Value::Kind::kNothing : kind, name};
 }
 
 Value Emitter::zeros_like(const Expression& call, const Scope& scope) {
@@ -406,26 +341,47 @@ Scope Emitter::scope_of(const Expression& call, const Function& function,
   return scope;
 }
 
+namespace {
+
+/// One word, which costs nothing to say again.
+bool is_word(std::string_view code) {
+  return std::ranges::all_of(
+      code, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
+}
+
+}  // namespace
+
 void Emitter::statement(const Statement& statement, Scope& scope) {
   const std::string before = std::exchange(code_, {});
   const Value made = value(statement.value, scope);
   const std::string inside = std::exchange(code_, before);
+  if (!statement.name.empty() && statement.value.text == "None") {  // it gets a value later
+    const std::string name = fresh();
+    line(fmt::format("Tensor {};  // {}", name, statement.name));
+    scope[statement.name] = tensor_value(name);
+    scope[statement.name].is_variable = true;
+    return;
+  }
   if (statement.name.empty()) {
     line("{\n" + inside + "  }");
     return;
   }
-  if (made.kind != Value::Kind::kTensor || inside.empty()) {
+  if (!made.lives() || inside.empty()) {
     code_ += inside;
     scope[statement.name] = made;
     scope[statement.name].is_variable = false;
+    if (made.kind != Value::Kind::kOther || is_word(made.code)) return;
+    const std::string name = fresh();
+    line(fmt::format("[[maybe_unused]] const auto {} = {};", name, made.code));
+    scope[statement.name].code = name;
     return;
   }
   const auto before_it = scope.find(statement.name);
   const bool is_new = before_it == scope.end() || !before_it->second.is_variable;
   const std::string name = is_new ? fresh() : before_it->second.code;
-  if (is_new) line(fmt::format("Tensor {};  // {}", name, statement.name));
+  if (is_new) line(fmt::format("{} {};  // {}", type_name(made.kind), name, statement.name));
   line("{\n" + assigned(inside, made, name) + "  }");
-  scope[statement.name] = tensor_value(name);
+  scope[statement.name] = {made.kind, name};
   scope[statement.name].is_variable = true;
 }
 
@@ -436,25 +392,35 @@ Value Emitter::body(const std::vector<Statement>& statements, Scope scope) {
   Value made = value(statements.back().value, scope);
   const std::string inside = std::exchange(code_, before);
   declared_ = outer;
-  if (made.kind != Value::Kind::kTensor || inside.empty()) {
-    code_ += inside;
+  if (!made.lives()) {
+    // What is held while a function runs dies with it.
+    const bool is_step = made.kind == Value::Kind::kScratch || made.kind == Value::Kind::kNothing;
+    if (is_step) line("{\n" + inside + "  }");
+    if (!is_step) code_ += inside;
     return made;
   }
+  if (inside.empty()) return made;
   const std::string name = fresh();
   if (declared_ != nullptr) {
-    *declared_ += fmt::format("  Tensor {};\n", name);
+    *declared_ += fmt::format("  {} {};\n", type_name(made.kind), name);
   } else {
-    line(fmt::format("Tensor {};", name));
+    line(fmt::format("{} {};", type_name(made.kind), name));
   }
   line("{\n" + assigned(inside, made, name) + "  }");
-  return tensor_value(name);
+  return {made.kind, name};
 }
 
 void Emitter::several(const Expression& call, const Scope& scope,
                       const std::vector<std::string>& wanted,
                       const std::vector<std::string>& results) {
   const auto function = records_.functions.find(call.text);
-  if (function == records_.functions.end()) fail(call, "expected a function of several results");
+  if (function == records_.functions.end()) {  // one kernel makes them all
+    const Value all = value(call, scope);
+    if (all.kind != Value::Kind::kList) fail(call, "expected a function of several results");
+    for (std::size_t i = 0; i < results.size(); ++i)
+      line(fmt::format("{} = {}[{}];", results[i], all.code, i));
+    return;
+  }
   const std::vector<Statement>& statements = function->second.body;
   const Expression& last = statements.back().value;
   if (last.text != "tuple" || last.parts.size() != results.size())
@@ -469,71 +435,6 @@ void Emitter::several(const Expression& call, const Scope& scope,
     line("}");
   }
   code_ = before + declared + code_;
-}
-
-// ---- operators
-
-namespace {
-
-Value default_of(const Parameter& parameter) {
-  return parameter.rest.empty() ? unknown_number()
-                                : number_constant(std::stod(parameter.rest.substr(1)));
-}
-
-/// Whether the parameters take the values: which are operands, and the number that decides.
-bool fits(const Record& candidate, const std::vector<Value>& values, std::vector<Value>& operands,
-          Value& own) {
-  operands.clear();
-  own = number_constant(0);
-  bool has_number = false;
-  std::size_t at = 0;
-  for (const Parameter& each : candidate.parameters) {
-    if (each.name.empty()) continue;
-    if (at == values.size()) {
-      if (each.kind == Parameter::Kind::kNumber && !has_number) own = default_of(each);
-      return each.kind != Parameter::Kind::kTensor;
-    }
-    const Value& given = values[at++];
-    if (each.kind == Parameter::Kind::kTensor || each.kind == Parameter::Kind::kOperand) {
-      if (given.is_number() && each.kind == Parameter::Kind::kTensor) return false;
-      operands.push_back(given);
-    } else {
-      if (!given.is_number()) return false;
-      if (each.decides() && !std::exchange(has_number, true)) own = given;
-    }
-  }
-  return at == values.size();
-}
-
-}  // namespace
-
-Value Emitter::apply(const Expression& call, const std::vector<Value>& given) {
-  std::string_view name = call.text;
-  const bool writes = name.ends_with('_');
-  if (writes) name.remove_suffix(1);
-  std::vector<Value> values = given;
-  if (name == "polygamma") std::swap(values.at(0), values.at(1));  // torch.polygamma(n, x)
-  std::vector<Value> operands;
-  Value own;
-  bool is_known = false;
-  for (std::size_t i = 0; i < records_.records.size(); ++i) {
-    const Record& candidate = records_.records[i];
-    if (candidate.label != name || candidate.kind != Record::Kind::kPointwise) continue;
-    is_known = true;
-    if (!fits(candidate, values, operands, own)) continue;
-    std::string list;
-    for (const Value& each : operands) list += (list.empty() ? "" : ", ") + operand(each);
-    const Releases all;
-    const bool in_all = candidate.releases.from == all.from && candidate.releases.to == all.to;
-    const std::string rule =
-        in_all ? fmt::format("kRecordRules[{}]", i)
-               : fmt::format("pointwise_rule(s.context(), \"{}\")", candidate.name);
-    if (writes) return write(fmt::format("s.write({}, {{{}}})", rule, list), operands[0]);
-    return step(fmt::format("s.apply({}, {{{}}}, {})", rule, list,
-                            own.constant ? own.code : "static_cast<double>(" + own.code + ")"));
-  }
-  fail(call, is_known ? fmt::format("no record of '{}' takes these arguments", name)
-                      : fmt::format("no operator or function '{}' has a record", name));
 }
 
 }  // namespace tidemark::ops::records

@@ -12,7 +12,8 @@ namespace tidemark::ops::records {
 
 /// What an expression is, and the C++ that names it.
 struct Value {
-  enum class Kind : std::uint8_t { kTensor, kNumber, kOther };
+  /// kOther: sizes, integers, conditions, types. kScratch: what a kernel holds while it runs.
+  enum class Kind : std::uint8_t { kTensor, kNumber, kOther, kList, kScratch, kNothing };
   Kind kind = Kind::kTensor;
   std::string code;
   std::optional<double> constant{};    ///< a number known now
@@ -21,7 +22,11 @@ struct Value {
   bool is_variable = false;            ///< a statement's: another may give its name a new value
   bool is_integer = false;             ///< a number that is written as one
   bool is_reduction = false;           ///< how a loss is reduced
+  std::string text{};                  ///< of a text: itself
+  bool is_captured = false;            ///< an input whose look alone the node keeps
   [[nodiscard]] bool is_number() const { return kind == Kind::kNumber; }
+  /// It has a life: what holds it is a variable of the C++.
+  [[nodiscard]] bool lives() const { return kind == Kind::kTensor || kind == Kind::kList; }
 };
 using Scope = std::map<std::string, Value, std::less<>>;
 
@@ -58,11 +63,19 @@ class Emitter {
  private:
   Value call(const Expression& call, const Scope& scope);
   Value list(const Expression& list, const Scope& scope);
+  /// [f(x) for x in list]
+  Value each_of(const Expression& each, Scope scope);
   Value of_numbers(const Expression& call, const std::vector<Value>& values);
   Value choice(const Expression& choice, const Scope& scope);
   Value zeros_like(const Expression& call, const Scope& scope);
   Value refuse(const Expression& call);
-  Value step(std::string code);
+  Value step(std::string code, Value::Kind kind = Value::Kind::kTensor);
+  /// Of sizes, integers and conditions: C++'s own operators.
+  [[nodiscard]] std::optional<Value> of_plain(const Expression& call,
+                                              const std::vector<Value>& values) const;
+  Value native(const Expression& call, const Native& of, const std::vector<Value>& values);
+  /// Another operator whose record is whole.
+  Value whole(const Expression& call, const Record& of, const std::vector<Value>& values);
   Value write(std::string code, const Value& self);
   Scope scope_of(const Expression& call, const Function& function,
                  const std::vector<Value>& values) const;

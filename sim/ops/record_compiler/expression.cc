@@ -47,13 +47,24 @@ class Reader {
 
  private:
   Expression choice() {
-    Expression value = conjunction();
+    Expression value = either();
     if (!take_word("if")) return value;
     Expression out{Expression::Kind::kChoice, "if", 0, false, {}, value.at};
-    Expression condition = conjunction();
-    if (!take_word("else")) fail("expected 'else'");
-    Expression other = choice();
+    Expression condition = either();
+    Expression other{Expression::Kind::kName, "None", 0, false, {}, value.at};
+    if (take_word("else")) other = choice();
     out.parts = {std::move(value), std::move(other), std::move(condition)};
+    return out;
+  }
+
+  Expression either() {
+    Expression out = both();
+    while (take_word("or")) out = call("or", {std::move(out), both()});
+    return out;
+  }
+  Expression both() {
+    Expression out = conjunction();
+    while (take_word("and")) out = call("and", {std::move(out), conjunction()});
     return out;
   }
 
@@ -65,6 +76,11 @@ class Reader {
 
   Expression comparison() {
     Expression left = sum();
+    if (take_word("is")) {
+      const std::string_view wanted = take_word("not") ? "is_given" : "is_none";
+      if (!take_word("None")) fail("expected 'None'");
+      return call(wanted, {std::move(left)});
+    }
     for (const Operator& each : kComparisons) {
       if (take(each.sign)) return call(each.call, {std::move(left), sum()});
     }
@@ -89,6 +105,10 @@ class Reader {
     while (true) {
       if (take("*")) {
         out = call("mul", {std::move(out), unary()});
+      } else if (take("//")) {
+        out = call("floordiv", {std::move(out), unary()});
+      } else if (take("%")) {
+        out = call("mod", {std::move(out), unary()});
       } else if (take("/")) {
         out = call("div", {std::move(out), unary()});
       } else {
@@ -109,7 +129,13 @@ class Reader {
 
   Expression postfix() {
     Expression out = primary();
-    while (take(".")) {
+    while (true) {
+      if (take("[")) {
+        out = call("item", {std::move(out), choice()});
+        if (!take("]")) fail("expected ']'");
+        continue;
+      }
+      if (!take(".")) return out;
       std::vector<Expression> parts;
       parts.push_back(std::move(out));
       std::string name = word();
@@ -118,7 +144,6 @@ class Reader {
       out = call(name, std::move(parts));
       out.is_method = true;
     }
-    return out;
   }
 
   Expression primary() {
@@ -136,9 +161,9 @@ class Reader {
     if (take("[")) {
       std::vector<Expression> parts;
       if (take("]")) return call("list", {});
-      do {
-        parts.push_back(choice());
-      } while (take(","));
+      parts.push_back(choice());
+      if (take_word("for")) return each_of(std::move(parts.back()));
+      while (take(",")) parts.push_back(choice());
       if (!take("]")) fail("expected ',' or ']'");
       return call("list", std::move(parts));
     }
@@ -147,10 +172,21 @@ class Reader {
     const SourceSpan at = here();
     const std::string name = word();
     if (name.empty()) fail("expected a name, a number or '('");
+    if (name == "rules" && take("."))
+      return {Expression::Kind::kName, "rules." + word(), 0, false, {}, at};
     if (!take("(")) return {Expression::Kind::kName, name, 0, false, {}, at};
     Expression out = call(name, arguments());
     out.at = at;
     return out;
+  }
+
+  /// [f(x) for x in list]: of "each", what is made, the name, and the list.
+  Expression each_of(Expression made) {
+    Expression name{Expression::Kind::kName, word(), 0, false, {}, here()};
+    if (!take_word("in")) fail("expected 'in'");
+    Expression list = either();
+    if (!take("]")) fail("expected ']'");
+    return call("each", {std::move(made), std::move(name), std::move(list)});
   }
 
   std::vector<Expression> arguments() {
@@ -242,9 +278,9 @@ Statement read_statement(const std::shared_ptr<const SourceText>& source) {
 bool mentions(const Expression& expression, std::string_view name) {
   if (expression.kind == Expression::Kind::kName) return expression.text == name;
   const bool is_call = expression.kind == Expression::Kind::kCall;
-  if (is_call &&
-      (expression.text == "zeros_like" || expression.text == "sizes" || expression.text == "numel"))
-    return false;
+  static constexpr std::array<std::string_view, 5> kLooks{"zeros_like", "sizes", "numel", "dtype",
+                                                          "device"};
+  if (is_call && std::ranges::find(kLooks, expression.text) != kLooks.end()) return false;
   return std::any_of(expression.parts.begin(), expression.parts.end(),
                      [name](const Expression& part) { return mentions(part, name); });
 }

@@ -117,6 +117,7 @@ void read_schema(const Node& node, Record& record) {
   if (!made.starts_with("Tensor") && !made.starts_with("(Tensor"))
     fail(node.at, "expected '-> Tensor'");
   record.gives_list = made.starts_with("Tensor") && made.ends_with("[]");
+  record.writes_self = made == "Tensor(a!)";
   if (made.starts_with('(')) {
     for (const std::string& each : split_parameters(made.substr(1, made.size() - 2)))
       record.results.push_back(read_parameter(each).name);
@@ -165,8 +166,10 @@ constexpr std::array<std::string_view, 4> kResults{"promote", "float", "bool", "
 constexpr std::array<std::string_view, 4> kPolicies{"lower_precision", "fp32", "promote",
                                                     "fp32_set_opt_dtype"};
 constexpr std::array<std::string_view, 2> kFunctional{"plain", "inplace"};
-constexpr std::array<std::string_view, 9> kKinds{
-    "pointwise", "extern", "of_graph", "reduction", "loss", "view", "composite", "copy", "scan"};
+constexpr std::array<std::string_view, 15> kKinds{
+    "pointwise", "extern",     "of_graph", "reduction", "loss", "view", "composite", "copy",
+    "scan",      "activation", "index",    "sort",      "pool", "norm", "product"};
+constexpr std::array<std::string_view, 1> kCosts{"gathers"};
 constexpr std::array<std::string_view, 2> kInPlace{"false", "method"};
 constexpr std::array<std::string_view, 1> kLayouts{"contiguous"};
 
@@ -236,11 +239,15 @@ void read_fields(const Node& node, Fields& fields, std::deque<std::string>& keys
   record.takes_complex = fields.boolean("complex").value_or(false);
   if (const auto source = fields.text("source")) record.source = *source;
   if (const Node* steps = fields.get("forward")) record.forward = read_statements(*steps);
+  if (const Node* steps = fields.get("checks")) record.checks = read_statements(*steps);
+  record.first_unless = fields.text("first_unless").value_or("");
+  record.gathers = fields.choice("cost", kCosts).has_value();
   if (const Node* call = fields.get("dispatch")) record.dispatch = read_expression(*call);
   const int sides = (record.forward.empty() ? 0 : 1) + (record.dispatch ? 1 : 0);
   if (sides != (record.kind >= Record::Kind::kReduction ? 1 : 0)) {
     fail(node.at,
-         "expected 'forward' or 'dispatch' of a reduction, loss, view, composite, copy or scan");
+         "expected 'forward' or 'dispatch' where the kind is none of pointwise, extern and "
+         "of_graph");
   }
   if (const Node* numbers = fields.get("numbers")) record.numbers = read_expression(*numbers);
   record.not_modelled = fields.text("not_modelled").value_or("");
@@ -295,6 +302,29 @@ void read_record(const Node& node, const std::string& section, Records& into,
   }
 }
 
+/// "wrap_dim(int dim, int rank) -> int".
+void read_native(const Node& node, Native::Kind kind, Records& into) {
+  const std::string_view text = node.text;
+  const std::size_t open = text.find('(');
+  const std::size_t arrow = text.find(") -> ");
+  if (open == std::string_view::npos || arrow == std::string_view::npos)
+    fail(node.at, "expected NAME(TYPE NAME, ...) -> TYPE");
+  Native out;
+  out.kind = kind;
+  out.name = text.substr(0, open);
+  for (const std::string& each : split_parameters(text.substr(open + 1, arrow - open - 1)))
+    out.parameters.push_back(read_parameter(each));
+  const std::string_view made = trimmed(text.substr(arrow + 5));
+  using Gives = Native::Gives;
+  out.gives = made == "Tensor"     ? Gives::kTensor
+              : made == "Tensor[]" ? Gives::kList
+              : made == "scratch"  ? Gives::kScratch
+              : made == "()"       ? Gives::kNothing
+                                   : Gives::kPlain;
+  if (!into.natives.emplace(out.name, out).second)
+    fail(node.at, fmt::format("'{}' is named twice", out.name));
+}
+
 void read_function(const Entry& entry, Records& into) {
   const std::string_view key = entry.key;
   const std::size_t open = key.find('(');
@@ -315,6 +345,11 @@ std::string Record::function() const {
   return out;
 }
 
+std::string Record::result_name(std::size_t i) const {
+  if (results.empty()) return "result";
+  return results[i].empty() ? fmt::format("result{}", i) : results[i];
+}
+
 std::vector<std::size_t> Record::tensors() const {
   std::vector<std::size_t> out;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -331,6 +366,14 @@ void read_records(const std::shared_ptr<const SourceText>& source, Records& into
   const std::string section = fields.text("source").value_or("");
   if (const Node* records = fields.get("records")) {
     for (const Node& each : records->items) read_record(each, section, into, problems);
+  }
+  using Kind = Native::Kind;
+  const std::array<std::pair<std::string_view, Kind>, 3> natives{
+      {{"kernels", Kind::kKernel}, {"operators", Kind::kOperator}, {"plain", Kind::kPlain}}};
+  for (const auto& [key, kind] : natives) {
+    const Node* list = fields.get(key);
+    if (list == nullptr) continue;
+    for (const Node& each : list->items) read_native(each, kind, into);
   }
   if (const Node* functions = fields.get("functions")) {
     for (const Entry& each : functions->entries) read_function(each, into);

@@ -37,6 +37,20 @@ struct WrittenGradient {
   Expression value;
 };
 
+/// A C++ function that steps call by name.
+struct Native {
+  enum class Kind : std::uint8_t {
+    kKernel,    ///< below autograd
+    kOperator,  ///< records gradients of its own where they are recorded
+    kPlain,     ///< of numbers and shapes: it takes no context
+  };
+  enum class Gives : std::uint8_t { kTensor, kList, kScratch, kNothing, kPlain };
+  Kind kind = Kind::kKernel;
+  Gives gives = Gives::kTensor;
+  std::string name;
+  std::vector<Parameter> parameters;
+};
+
 /// A record: what one operator does, read.
 struct Record {
   enum class Kind : std::uint8_t {
@@ -50,6 +64,12 @@ struct Record {
     kComposite,  ///< its steps are operators
     kCopy,
     kScan,
+    kActivation,
+    kIndex,
+    kSort,
+    kPool,
+    kNorm,
+    kProduct,
   };
   Kind kind = Kind::kPointwise;
   std::string name;      ///< "add.Tensor"
@@ -66,6 +86,9 @@ struct Record {
   std::optional<Expression> dispatch;  ///< the call of C++ that does the steps
   std::vector<std::string> results;    ///< of several: their names, if they have any
   bool gives_list = false;             ///< Tensor[]
+  std::string first_unless;            ///< of several results the first alone, unless that flag
+  bool writes_self = false;            ///< Tensor(a!): NAME_
+  bool gathers = false;                ///< for the clock: it reads no more than it gives
   std::string check;                   ///< a C++ function that looks at the arguments first
   ResultKind result = ResultKind::kPromote;
   std::optional<CastPolicy> cast;
@@ -74,6 +97,7 @@ struct Record {
   std::string node;
   std::vector<std::string> reads;
   std::vector<WrittenGradient> gradients;
+  std::vector<Statement> checks;      ///< before the node is made
   std::vector<Statement> forward;     ///< what makes the result, the last one
   std::optional<Expression> numbers;  ///< a number of the result, of those of the arguments
   Releases releases;
@@ -88,6 +112,10 @@ struct Record {
   [[nodiscard]] bool has_steps() const { return !forward.empty(); }
   /// The C++ function that it becomes: "var.correction" is var_correction.
   [[nodiscard]] std::string function() const;
+  /// It gives several tensors.
+  [[nodiscard]] bool is_list() const { return gives_list || !results.empty(); }
+  /// What gradients call the result of that number.
+  [[nodiscard]] std::string result_name(std::size_t i) const;
 
   /// Indices of the parameters that are tensors.
   [[nodiscard]] std::vector<std::size_t> tensors() const;
@@ -106,6 +134,7 @@ struct Function {
 struct Records {
   std::vector<Record> records;
   std::map<std::string, Function, std::less<>> functions;
+  std::map<std::string, Native, std::less<>> natives;
 };
 
 /// Reads one file and adds what it has, aliases as records of their own. Errors: InputError with

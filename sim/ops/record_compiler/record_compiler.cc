@@ -75,6 +75,7 @@ constexpr std::string_view kHeaders =
     "#include \"sim/ops/autocast.h\"\n#include \"sim/ops/complex_ops.h\"\n"
     "#include \"sim/ops/composite_ops.h\"\n"
     "#include \"sim/ops/families.h\"\n#include \"sim/ops/kernels.h\"\n#include "
+    "\"sim/ops/natives.h\"\n#include "
     "\"sim/ops/op.h\"\n#include "
     "\"sim/ops/op_record.h\"\n"
     "#include \"sim/ops/pointwise_rule.h\"\n#include \"sim/ops/recorded_kernels.h\"\n"
@@ -91,11 +92,11 @@ class Writer {
     return fmt::format(
         "{}"
         "namespace tidemark::ops {{\n\n{}"
-        "extern const PointwiseRule kRecordRules[];\n\n"
+        "extern const PointwiseRule kRecordRules[];\n\n{}"
         "std::span<const OpDef> pointwise_rules() {{\n"
         "  static constexpr OpDef kOps[] = {{\n{}}};\n  return kOps;\n}}\n\n"
         "}}  // namespace tidemark::ops\n",
-        kHeaders, declarations_, ops_);
+        kHeaders, declarations_, views_, ops_);
   }
 
   std::string table() {
@@ -138,7 +139,8 @@ class Writer {
     if (has_steps && record.alias_of.empty()) {
       const WholeOperator made = whole_operator(records_, record);
       declarations_ += made.declaration + ";\n";
-      wholes_ += made.definition;
+      // Views are called most: they are compiled with the rows.
+      (record.file.ends_with("views.yaml") ? views_ : wholes_) += made.definition;
       if (!made.can_record) node.clear();
     }
     const std::string native = native_declaration(record);
@@ -523,6 +525,7 @@ class Writer {
   std::string externs_;
   std::string declarations_;
   std::string wholes_;
+  std::string views_;
   std::string values_;
   std::map<std::string, std::string> numbers_;  ///< by operator: its numbers' C++
 };

@@ -21,7 +21,7 @@ struct TypeCode {
   std::string_view code;
   std::string_view accessor;
 };
-constexpr std::array<TypeCode, 21> kTypes{{
+constexpr std::array<TypeCode, 28> kTypes{{
     {"Tensor", "const Tensor&", "a.tensor({})"},
     {"Tensor?", "const Tensor&", "a.optional_tensor({})"},
     {"operand", "const Tensor&", "a.operand({})"},
@@ -34,6 +34,13 @@ constexpr std::array<TypeCode, 21> kTypes{{
     {"place", "std::int64_t", "a.integer({})"},
     {"int[]", "const Dims&", "a.dims({})"},
     {"int[]?", "const Dims&", "a.optional_dims({}).value_or(Dims{{}})"},
+    {"int[1]", "const Dims&", "a.dims_of({}, 1)"},
+    {"int[2]", "const Dims&", "a.dims_of({}, 2)"},
+    {"int[3]", "const Dims&", "a.dims_of({}, 3)"},
+    {"int[1]?", "const Dims&", "optional_dims_of(a, {}, 1)"},
+    {"int[2]?", "const Dims&", "optional_dims_of(a, {}, 2)"},
+    {"int[3]?", "const Dims&", "optional_dims_of(a, {}, 3)"},
+    {"str?", "const std::string&", "a.is_none({0}) ? std::string() : a.text({0})"},
     {"parts[]", "const std::vector<std::int64_t>&", "a.sizes({})"},
     {"bool", "bool", "a.flag({})"},
     {"bool?", "std::optional<bool>", "a.optional_flag({})"},
@@ -85,7 +92,7 @@ bool is_changed(const Record& record, const Parameter& parameter) {
 std::string parameters_of(const Record& record) {
   std::string out;
   for (const Parameter& each : record.parameters) {
-    if (each.name.empty() || each.is_legacy()) continue;
+    if (each.name.empty() || each.is_legacy() || each.type == "any") continue;
     std::string_view type = type_of(record, each).code;
     if (each.is_reduction()) type = "Reduction";
     if (is_changed(record, each) && each.is_tensor()) type = "Tensor";
@@ -96,9 +103,21 @@ std::string parameters_of(const Record& record) {
 
 Value value_of(const Parameter& parameter) {
   Value out = other_value(parameter.name);
+  if (parameter.type == "Tensor[]") out.kind = Value::Kind::kList;
   if (parameter.is_tensor()) out = tensor_value(parameter.name);
   if (parameter.type == "number" || parameter.type == "float") out = number_value(parameter.name);
   out.is_reduction = parameter.is_reduction();
+  return out;
+}
+
+/// "weight, bias" apart.
+std::vector<std::string> names_in(std::string_view list) {
+  std::vector<std::string> out;
+  while (!list.empty()) {
+    const std::size_t end = list.find(", ");
+    out.emplace_back(list.substr(0, end));
+    list.remove_prefix(end == std::string_view::npos ? list.size() : end + 2);
+  }
   return out;
 }
 
@@ -108,22 +127,35 @@ class Whole {
     for (const Parameter& each : record.parameters) {
       if (!each.is_tensor()) continue;
       tensors_.push_back(each.name);
-      const auto is_its = [&](const WrittenGradient& g) { return g.parameter == each.name; };
+      const auto is_its = [&](const WrittenGradient& g) {
+        return std::ranges::count(names_in(g.parameter), each.name) > 0;
+      };
       const bool has_gradient = std::ranges::any_of(record.gradients, is_its);
       (has_gradient ? inputs_ : others_).push_back(each.name);
     }
     slots_ = tensors_;
     std::ranges::sort(slots_);
+    for (std::size_t i = 0; i < std::max<std::size_t>(record.results.size(), 1); ++i)
+      results_.push_back(record.result_name(i));
   }
 
   WholeOperator made() {
     const bool is_composite = record_.kind == Record::Kind::kComposite;
+    const std::string type = record_.is_list() ? "TensorList" : "Tensor";
+    const std::string parameters = parameters_of(record_);
     WholeOperator out;
-    out.declaration =
-        fmt::format("Tensor {}(Context& c{})", record_.function(), parameters_of(record_));
+    out.declaration = fmt::format("{} {}(Context& c{})", type, record_.function(), parameters);
     out.definition = out.declaration + " {\n" + before();
     out.definition += is_composite ? composite() : with_node();
     out.definition += "}\n\n";
+    if (!is_composite) {
+      const std::string steps =
+          fmt::format("{} steps_of_{}(Context& c{})", type, record_.function(), parameters);
+      out.definition = fmt::format(
+          "{} {{\n  [[maybe_unused]] const Steps s(c, false);\n{}  return {};\n}}\n\n{}", steps,
+          steps_code_, steps_result_, out.definition);
+      out.declaration += ";\n" + steps;
+    }
     out.can_record = can_record_ && !record_.gradients.empty();
     return out;
   }
@@ -135,7 +167,11 @@ class Whole {
       out += fmt::format("  broadcast_together(c, {});\n", fmt::join(record_.broadcast, ", "));
     if (!record_.cast) return out;
     const std::string list =
-        record_.casts_by_argument ? std::string() : fmt::format("&{}", fmt::join(tensors_, ", &"));
+        record_.casts_by_argument
+            ? std::string()
+            : fmt::format(
+                  "&{}",
+                  fmt::join(record_.kind == Record::Kind::kIndex ? inputs_ : tensors_, ", &"));
     out += fmt::format("  const AutocastScope cast(c, CastPolicy{{{}}}, {{{}}});\n",
                        static_cast<int>(*record_.cast), list);
     if (record_.casts_by_argument) out += "  dtype = fp32_by_argument(cast, self, dtype);\n";
@@ -157,67 +193,133 @@ class Whole {
                        made.code);
   }
 
+  /// What is looked at before the node is made.
+  [[nodiscard]] std::string checks() const {
+    if (record_.checks.empty()) return {};
+    Emitter emitter(records_);
+    emitter.body(record_.checks, forward_scope());
+    return fmt::format("  {{\n  const Steps s(c, false);\n{}  }}\n", emitter.code());
+  }
+
   std::string with_node() {
     Emitter steps(records_);
     const Value made = steps.body(record_.forward, forward_scope());
+    if (made.lives() == false || (made.kind == Value::Kind::kList) != record_.is_list())
+      throw InputError(Problem{record_.at, {}, "its steps give other results than it says", {}});
+    const bool is_view = record_.kind == Record::Kind::kView && !record_.is_list();
+    steps_code_ = steps.code();
+    if (record_.kind == Record::Kind::kView && record_.is_list())
+      steps_code_ += fmt::format("  for (Tensor& each : {}) as_view(self, each);\n", made.code);
+    steps_result_ = is_view ? fmt::format("as_view(self, {})", made.code) : made.code;
     const std::string gradients = backward();
     std::string saves;
     for (std::size_t i = 0; i < slots_.size(); ++i) {
-      if (saved_.contains(i)) saves += fmt::format("  op.save({}, {});\n", i, slots_[i]);
+      if (!saved_.contains(i)) continue;
+      // What NAME_ overwrites is kept as it was.
+      if (record_.writes_self && slots_[i] == "self") {
+        saves += fmt::format("  if (op.records()) op.save({}, clone(c, self));\n", i);
+      } else {
+        saves += fmt::format("  op.save({}, {});\n", i, slots_[i]);
+      }
     }
+    if (record_.gathers) saves += "  op.gathers();\n";
     const std::string lists =
         inputs_.empty()
             ? fmt::format("{{}}, {{&{}}}", fmt::join(others_, ", &"))
             : fmt::format("{{&{}}}{}", fmt::join(inputs_, ", &"),
                           others_.empty() ? std::string()
                                           : fmt::format(", {{&{}}}", fmt::join(others_, ", &")));
-    return fmt::format(
-        "  Op op(c, \"{}\", \"{}\", {});\n{}  Tensor result;\n  {{\n"
-        "  const Steps s(c, false);\n{}  result = {};\n  }}\n{}"
-        "  return op.result(std::move(result), {});\n",
-        record_.label, record_.node, lists, saves, steps.code(), made.code,
-        saved_.contains(slots_.size()) ? fmt::format("  op.save({}, result);\n", slots_.size())
-                                       : std::string(),
-        gradients);
+    std::string arguments;
+    for (const Parameter& each : record_.parameters) {
+      if (!each.name.empty() && !each.is_legacy() && each.type != "any")
+        arguments += ", " + each.name;
+    }
+    std::string after;
+    for (std::size_t i = 0; i < results_.size(); ++i) {
+      if (!saved_.contains(slots_.size() + i)) continue;
+      after += fmt::format("  op.save({}, {});\n", slots_.size() + i,
+                           record_.is_list() ? fmt::format("result[{}]", i) : "result");
+    }
+    std::string end = fmt::format("  return op.result(std::move(result), {});\n", gradients);
+    if (record_.is_list())
+      end = fmt::format("  op.results_of(result, {});\n  return result;\n", gradients);
+    if (record_.writes_self) end = fmt::format("  return op.in_place(self, {});\n", gradients);
+    return fmt::format("{}  Op op(c, \"{}\", \"{}\", {});\n{}  {} result = steps_of_{}(c{});\n{}{}",
+                       checks(), record_.label, record_.node, lists, saves,
+                       record_.is_list() ? "TensorList" : "Tensor", record_.function(), arguments,
+                       after, end);
   }
 
-  /// The function that computes the gradients.
-  std::string backward() {
-    if (record_.gradients.empty()) return "nullptr";
-    Scope scope{{"grad", tensor_value("b.grad()")},
-                {"result", tensor_value(fmt::format("b.saved[{}]", slots_.size()))}};
+  /// The names that gradients say, and the C++ of them.
+  [[nodiscard]] Scope backward_scope() const {
+    Scope scope{{"grad", tensor_value("b.grad()")}, {"grads", {Value::Kind::kList, "b.incoming"}}};
+    for (std::size_t i = 0; i < results_.size(); ++i) {
+      scope[results_[i]] = tensor_value(fmt::format("b.saved[{}]", slots_.size() + i));
+      scope[fmt::format("grads{}", i)] = tensor_value(fmt::format("gradient_of(b, {})", i));
+    }
     for (const Parameter& each : record_.parameters) {
       if (each.name.empty()) continue;
       Value value = value_of(each);
       if (each.is_tensor()) {
         value.code = fmt::format("b.saved[{}]", place_in(slots_, each.name));
-        if (std::ranges::find(inputs_, each.name) != inputs_.end())
+        if (std::ranges::find(inputs_, each.name) != inputs_.end()) {
           value.input = place_in(inputs_, each.name);
+          value.is_captured = true;
+        }
       }
       scope[each.name] = std::move(value);
     }
+    return scope;
+  }
+
+  void note_saved(const Expression& gradient) {
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      if (mentions(gradient, slots_[i])) saved_.insert(i);
+    }
+    for (std::size_t i = 0; i < results_.size(); ++i) {
+      if (mentions(gradient, results_[i])) saved_.insert(slots_.size() + i);
+    }
+  }
+
+  /// The function that computes the gradients.
+  std::string backward() {
+    if (record_.gradients.empty()) return "nullptr";
+    const Scope scope = backward_scope();
     std::string code;
-    for (const WrittenGradient& each : record_.gradients) {
+    std::vector<WrittenGradient> by_name = record_.gradients;  // as PyTorch's code is generated
+    std::ranges::stable_sort(by_name, {}, &WrittenGradient::parameter);
+    for (const WrittenGradient& each : by_name) {
       Emitter emitter(records_);
+      note_saved(each.value);
+      if (each.when == WrittenGradient::When::kTogether) {
+        std::vector<std::string> wanted;
+        std::vector<std::string> results;
+        for (const std::string& name : names_in(each.parameter)) {
+          wanted.push_back(fmt::format("b.needs({})", place_in(inputs_, name)));
+          results.push_back(fmt::format("b.grads[{}]", place_in(inputs_, name)));
+        }
+        emitter.several(each.value, scope, wanted, results);
+        code += "    {\n" + emitter.code() + "    }\n";
+        can_record_ = can_record_ && emitter.can_record();
+        continue;
+      }
       const Value gradient = emitter.value(each.value, scope);
       can_record_ = can_record_ && emitter.can_record();
       const std::size_t input = place_in(inputs_, each.parameter);
       code += fmt::format("    if (b.needs({})) {{\n{}    b.grads[{}] = {};\n    }}\n", input,
                           emitter.code(), input, gradient.code);
-      for (std::size_t i = 0; i < slots_.size(); ++i) {
-        if (mentions(each.value, slots_[i])) saved_.insert(i);
-      }
-      if (mentions(each.value, "result")) saved_.insert(slots_.size());
     }
     std::string captured = "=";
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      const std::string name = fmt::format("sizes{}", i);
-      if (code.find(name) != std::string::npos)
-        captured += fmt::format(", {} = {}.sizes()", name, inputs_[i]);
+      for (const std::string_view look : {"sizes", "dtype", "device"}) {
+        const std::string name = fmt::format("{}{}", look, i);
+        if (code.find(name) != std::string::npos)
+          captured += fmt::format(", {} = {}.{}()", name, inputs_[i], look);
+      }
     }
-    const std::string room = saved_.empty()
-                                 ? std::string()
-                                 : fmt::format("    b.saved.resize({});\n", slots_.size() + 1);
+    const std::string room =
+        saved_.empty() ? std::string()
+                       : fmt::format("    b.saved.resize({});\n", slots_.size() + results_.size());
     return fmt::format("[{}](Backward& b) {{\n{}    [[maybe_unused]] const Steps s(b.c);\n{}  }}",
                        captured, room, code);
   }
@@ -231,8 +333,11 @@ class Whole {
   std::vector<std::string> tensors_;
   std::vector<std::string> inputs_;  ///< that have a gradient
   std::vector<std::string> others_;
-  std::vector<std::string> slots_;  ///< in the order of release; the result is the last one
+  std::vector<std::string> slots_;    ///< in the order of release; the results come behind them
+  std::vector<std::string> results_;  ///< what gradients call them
   std::set<std::size_t> saved_;
+  std::string steps_code_;
+  std::string steps_result_;
   bool can_record_ = true;
 };
 
@@ -281,7 +386,8 @@ std::string run_code(const Record& record) {
   } else {
     call = record.function() + "(a.context()";
     for (const Parameter& each : record.parameters) {
-      if (!each.name.empty() && !each.is_legacy()) call += ", " + argument_of(record, each);
+      if (!each.name.empty() && !each.is_legacy() && each.type != "any")
+        call += ", " + argument_of(record, each);
     }
     call += ")";
   }
@@ -290,6 +396,10 @@ std::string run_code(const Record& record) {
   if (!record.results.empty() && !record.results[0].empty())
     call = fmt::format("OpResult::named(\"{}\", \"{}\", {})", record.label,
                        fmt::join(record.results, " "), call);
+  if (!record.first_unless.empty()) {
+    return fmt::format("{0}OpResult all = {1}; if (a.flag({2})) return all; return all.tensors[0];",
+                       check, call, place_of(record, record.first_unless));
+  }
   return fmt::format("{}return {};", check, call);
 }
 

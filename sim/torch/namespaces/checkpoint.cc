@@ -62,12 +62,13 @@ class CheckpointFrame final : public lang::HostObject {
     if (hooks.empty()) session_.interp.runtime_error("the region was not entered");
     hooks.pop_back();
   }
-  void recompute();
+  /// Runs the region again, once for each backward pass that asks for what it saved. Gives the
+  /// pass's number.
+  std::int64_t recompute();
   void forget(const Holder* holder);
-  [[nodiscard]] bool is_recomputed() const { return recomputed_; }
 
  private:
-  Ref<ops::PackedTensor> keep_again(const Tensor& tensor, std::size_t& next);
+  Ref<ops::PackedTensor> keep_again(const Tensor& tensor, std::int64_t pass, std::size_t& next);
   /// The region's arguments again, tensors unpacked where an outer region packed them.
   std::vector<Value> saved_arguments();
 
@@ -78,7 +79,7 @@ class CheckpointFrame final : public lang::HostObject {
   std::vector<Value> arguments_;
   std::vector<Holder*> holders_;  ///< in the order of saving; null: nobody wants it any more
   bool early_stop_;
-  bool recomputed_ = false;
+  std::vector<std::int64_t> recomputed_;  ///< the passes for which it was run again
 };
 
 /// Stands where a tensor would have been saved.
@@ -87,12 +88,29 @@ class Holder final : public ops::PackedTensor {
   explicit Holder(Ref<CheckpointFrame> frame) : frame_(std::move(frame)) {}
   ~Holder() override { frame_->forget(this); }
   Tensor unpack() override {
-    if (!tensor.defined()) frame_->recompute();
-    return std::move(tensor);
+    const std::int64_t pass = frame_->recompute();
+    for (OfPass& each : again_) {
+      if (each.pass != pass) continue;
+      if (!each.tensor.defined()) {
+        throw ops::OpError(
+            "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already "
+            "unpacked once. If you are calling ctx.saved_tensors in backward, make sure to do so "
+            "only once.");
+      }
+      return std::move(each.tensor);
+    }
+    return {};
   }
-  Tensor tensor;  ///< from the recomputation until it is unpacked
+  void keep(std::int64_t pass, Tensor tensor) { again_.push_back({pass, std::move(tensor)}); }
 
  private:
+  /// From the recomputation until it is unpacked; of a pass that does not unpack it, as long as the
+  /// node lives.
+  struct OfPass {
+    std::int64_t pass = 0;
+    Tensor tensor;
+  };
+  std::vector<OfPass> again_;
   Ref<CheckpointFrame> frame_;
 };
 
@@ -122,10 +140,11 @@ void CheckpointFrame::forget(const Holder* holder) {
   if (at != holders_.end()) *at = nullptr;
 }
 
-Ref<ops::PackedTensor> CheckpointFrame::keep_again(const Tensor& tensor, std::size_t& next) {
+Ref<ops::PackedTensor> CheckpointFrame::keep_again(const Tensor& tensor, std::int64_t pass,
+                                                   std::size_t& next) {
   const std::size_t index = next++;
   if (index < holders_.size() && holders_[index] != nullptr) {
-    holders_[index]->tensor = ops::Context::shallow_copy(tensor);
+    holders_[index]->keep(pass, ops::Context::shallow_copy(tensor));
   }
   if (early_stop_ && next == holders_.size()) session_.interp.raise(*stop_, "");
   return make_ref<Plain>(ops::Context::shallow_copy(tensor));
@@ -145,17 +164,18 @@ std::vector<Value> CheckpointFrame::saved_arguments() {
   return values;
 }
 
-void CheckpointFrame::recompute() {
-  if (recomputed_) {
-    throw ops::OpError(
-        "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked "
-        "once. If you are calling ctx.saved_tensors in backward, make sure to do so only once.");
-  }
+std::int64_t CheckpointFrame::recompute() {
+  ops::Thread& thread = session_.c.thread();
+  // Outside a pass each tensor that is asked for has a pass of its own.
+  RunningPass* running = running_pass(thread);
+  if (running != nullptr && running->number == 0) running->number = ++session_.numbered_passes;
+  const std::int64_t pass = running == nullptr ? ++session_.numbered_passes : running->number;
+  if (std::find(recomputed_.begin(), recomputed_.end(), pass) != recomputed_.end()) return pass;
   const Ref<CheckpointFrame> self(this);
   std::size_t next = 0;
-  ops::Thread& thread = session_.c.thread();
   const ops::GradMode grad(session_.c, true);
-  thread.pack_hooks.push_back([this, &next](const Tensor& t) { return keep_again(t, next); });
+  thread.pack_hooks.push_back(
+      [this, pass, &next](const Tensor& t) { return keep_again(t, pass, next); });
   const std::size_t depth = thread.pack_hooks.size();
   try {
     session_.interp.call(run_again_, saved_arguments());
@@ -166,7 +186,8 @@ void CheckpointFrame::recompute() {
     }
   }
   thread.pack_hooks.resize(depth - 1);
-  recomputed_ = true;
+  recomputed_.push_back(pass);
+  return pass;
 }
 
 /// torch.autograd.graph.saved_tensors_hooks: a pair of functions.

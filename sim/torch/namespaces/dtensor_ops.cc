@@ -171,7 +171,10 @@ void run_gradients(Session& session, const Value& gradients, const Value& fit, o
   // The engine has what arrived until the gradients fit.
   const ops::TensorList incoming = std::exchange(b.incoming, {});
   Value out = interp.call(gradients, std::move(arguments));
-  out = interp.call(fit, {out});
+  // Each goes when it has been summed up, before the next one is.
+  std::vector<Value> whole;
+  whole.push_back(std::exchange(out, Value::none()));
+  out = interp.call(fit, std::move(whole));
   const std::vector<Value> made = interp.unpack(out);
   for (std::size_t i = 0; i < b.grads.size() && i < made.size(); ++i)
     b.grads[i] = tensor_or_none(made[i]);

@@ -113,13 +113,12 @@ void fill_reducer(Session& session, lang::Module& module) {
     return Value::none();
   });
   // -1: no backward pass runs.
-  add("_current_graph_task_id()",
-      [s, passes = std::make_shared<std::int64_t>(0)](Interp&, Arguments&) {
-        RunningPass* pass = running_pass(s->c.thread());
-        if (pass == nullptr) return Value::integer(-1);
-        if (pass->number == 0) pass->number = ++*passes;
-        return Value::integer(pass->number);
-      });
+  add("_current_graph_task_id()", [s](Interp&, Arguments&) {
+    RunningPass* pass = running_pass(s->c.thread());
+    if (pass == nullptr) return Value::integer(-1);
+    if (pass->number == 0) pass->number = ++s->numbered_passes;
+    return Value::integer(pass->number);
+  });
   add("_is_checkpoint_valid()", [s](Interp&, Arguments&) {
     RunningPass* pass = running_pass(s->c.thread());
     return Value::boolean(pass == nullptr || pass->reaches_all());

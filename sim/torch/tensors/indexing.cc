@@ -307,7 +307,7 @@ bool fill_by_index(Session& session, const Tensor& view, const ops::TensorList& 
   Tensor index = indices[*dim];
   if (index.dtype() == ops::ScalarType::kInt64) {
     if (index.dim() > 1) index = ops::reshape(session.c, index, {index.numel()});
-    ops::index_fill_(session.c, view, static_cast<std::int64_t>(*dim), index);
+    ops::index_fill_(session.c, view, static_cast<std::int64_t>(*dim), index, 0);
     return true;
   }
   if (index.dtype() != ops::ScalarType::kBool) return false;

@@ -184,6 +184,7 @@ class Session {
   /// Waits for what writes a tensor's memory, if that is under way.
   void wait_for(const ops::Tensor& tensor);
   std::uint64_t backwards = 0;             ///< backward passes begun
+  std::int64_t numbered_passes = 0;        ///< backward passes that hooks asked the number of
   std::vector<std::uint16_t> next_stream;  ///< of each pool of streams, four a device
   /// Host threads that the program started and waits for, one after another.
   std::vector<std::unique_ptr<ops::Thread>> workers;

@@ -165,7 +165,8 @@ def noop_context_fn():
     return _Plain(), _Plain()
 
 
-def _without_reentrant(function, early_stop, context_fn, args, kwargs):
+def prepare_region(function, early_stop, context_fn, args, kwargs):
+    """(what keeps a region, the context of its first run); of what is not recorded nothing is kept"""
     settings = _Settings()
     frame = _C.CheckpointFrame(early_stop)
     forward_context, again = context_fn()
@@ -176,12 +177,18 @@ def _without_reentrant(function, early_stop, context_fn, args, kwargs):
 
     dummy = torch.empty((0,), requires_grad=True)
     saver = _SaveInputs.apply(dummy, *[a for a in args if isinstance(a, torch.Tensor)])
-    if saver.grad_fn is None:  # nothing is recorded: nothing is kept, whatever the policy says
-        return function(*args, **kwargs)
+    if saver.grad_fn is None:
+        return None, forward_context
     # The keyword arguments are an argument like the others, and no part of `recompute`: what was
     # saved of the arguments goes before them. Source: torch's _NoopSaveInputs.
     frame.prepare(saver, recompute, [kwargs, *[... if isinstance(a, torch.Tensor) else a for a in args]])
-    del saver
+    return frame, forward_context
+
+
+def _without_reentrant(function, early_stop, context_fn, args, kwargs):
+    frame, forward_context = prepare_region(function, early_stop, context_fn, args, kwargs)
+    if frame is None:  # whatever the policy says
+        return function(*args, **kwargs)
     frame.enter()
     try:
         with forward_context:

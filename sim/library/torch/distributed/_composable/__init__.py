@@ -1,1 +1,2 @@
+from torch.distributed._composable.checkpoint_activation import checkpoint
 from torch.distributed._composable.replicate import replicate

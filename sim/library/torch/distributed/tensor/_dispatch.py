@@ -7,7 +7,7 @@ from torch.distributed.tensor._random import begin_random
 from torch.distributed.tensor._ops._along_ops import as_complex, as_real, as_type_of, conjugate, cumulative, deviation
 from torch.distributed.tensor._ops._along_ops import gather, imaginary_part, real_part
 from torch.distributed.tensor._ops._along_ops import interleaved, largest_along, largest_at, log_sum_exp, new_like
-from torch.distributed.tensor._ops._along_ops import repeated, scatter_add, select_along, sorted_along
+from torch.distributed.tensor._ops._along_ops import repeated, scatter_add, select_along, sorted_along, tiled
 from torch.distributed.tensor._ops._einsum_ops import einsum
 from torch.distributed.tensor._ops._embedding_ops import embedding
 from torch.distributed.tensor._ops._item_ops import get_item, set_item
@@ -18,8 +18,9 @@ from torch.distributed.tensor._ops._math_ops import foreach_norm, norm, reductio
 from torch.distributed.tensor._ops._math_ops import whole_only
 from torch.distributed.tensor._ops._matrix_ops import addmm, attention, baddbmm, bmm, linear, matmul, mm, mv
 from torch.distributed.tensor._ops._matrix_ops import outer
-from torch.distributed.tensor._ops._pointwise_ops import elementwise, refuse_mixed
-from torch.distributed.tensor._ops._view_ops import contiguous, cut, expand, narrow, permuted, select, view
+from torch.distributed.tensor._ops._pointwise_ops import elementwise, refuse_mixed, without_gradient
+from torch.distributed.tensor._ops._view_ops import contiguous, cut, expand, expanded_as, moved, narrow, permuted
+from torch.distributed.tensor._ops._view_ops import select, swapped, view
 from torch.distributed.tensor.parallel.loss import cross_entropy, nll_loss
 from torch.distributed.tensor.placement_types import Replicate
 
@@ -88,9 +89,23 @@ _LISTS = frozenset([
 ])
 
 
+def _not_registered(name):
+    return NotImplementedError(f"Operator aten.{name} does not have a sharding strategy registered.")
+
+
+def _not_known(name):
+    """what PyTorch 2.11 refuses however its arguments lie"""
+
+    def rule(op, args, kwargs):
+        refuse_mixed(name, args)
+        raise _not_registered(name)
+
+    return rule
+
+
 def _by_name(name, op, args, kwargs):
     if name.startswith(("_foreach_", "_fused_")) and name not in _LISTS:
-        raise NotImplementedError(f"Operator aten.{name}.default does not have a sharding strategy registered.")
+        raise _not_registered(f"{name}.default")
     if name in _LISTS or name == "_amp_unscale_":
         # Lists behind the first go where its entries lie.
         args = tuple([arg if i > 0 and isinstance(arg, list) else _without_terms(arg) for i, arg in enumerate(args)])
@@ -123,7 +138,12 @@ def _replicated_with_gradients(op, args, kwargs, tensors):
     sizes = on_parts(op, args, kwargs, [torch.empty(t.shape, dtype=t.dtype, device="meta") for t in tensors])
     if not isinstance(sizes, torch.Tensor):
         _C.refuse(f"gradients of {op.__name__}() of DTensors are not modelled", "take this rank's part: x.to_local()")
-    back = lambda grad, operands, result: (whole, laid, whole, laid)
+
+    def back(grad, operands, result):
+        if op.__name__ in _WHOLE_WITHOUT_GRADIENT:
+            raise _not_registered(f"{_WHOLE_WITHOUT_GRADIENT[op.__name__]}.default")
+        return whole, laid, whole, laid
+
     return kernel(op.__name__, op, args, kwargs, laid, whole, back, tuple(sizes.shape))
 
 
@@ -232,9 +252,38 @@ def _dropout(op, args, kwargs):
     given = {**dict(zip(("input", "p", "training"), args)), **kwargs}
     if given.get("p", 0.5) == 0 or not given.get("training", True):
         return given["input"]
+    if any([p.is_partial() for p in _C.spec_of(given["input"]).placements]):
+        raise RuntimeError("aten.native_dropout.default with Partial is not supported yet!")
     return _random(op, args, kwargs)
 
 
+def _tanh_shrink(op, args, kwargs):
+    x = args[0]
+    return x - x.tanh()
+
+
+def _soft_sign(op, args, kwargs):
+    x = args[0]
+    return x / (x.abs() + 1)
+
+
+# Operators that PyTorch 2.11 has neither a rule nor a way through others for: of torch's names those that
+# `sharding_propagator` does not know, that are not composite and that DecompShardingStrategy takes apart in vain.
+_NOT_KNOWN = {
+    **{name: f"{name}.default" for name in (
+        "addbmm", "bincount", "cummax", "cummin", "cumprod", "flip", "glu", "hardshrink", "kthvalue", "logcumsumexp",
+        "masked_scatter", "masked_select", "median", "mode", "multinomial", "nanmedian", "nonzero", "poisson", "roll",
+        "threshold", "avg_pool2d", "binary_cross_entropy_with_logits",
+    )},
+    "scatter_reduce": "scatter_reduce.two", "searchsorted": "searchsorted.Tensor",
+}  # fmt: skip
+# Operators whose gradient is such an operator.
+_WITHOUT_GRADIENT = {
+    "logit": "logit_backward", "i0": "special_i1", "hardswish": "hardswish_backward",
+    "softshrink": "softshrink_backward", "hardsigmoid": "hardsigmoid_backward", "hardtanh": "hardtanh_backward",
+    "relu6": "hardtanh_backward", "logsigmoid": "log_sigmoid_backward", "prelu": "_prelu_kernel_backward",
+}
+_WHOLE_WITHOUT_GRADIENT = {"diagonal": "diagonal_backward"}
 _ELEMENTWISE = {
     "clone", "detach", "zero_", "fill_", "copy_", "to", *[op + end for op in (
         "add", "sub", "mul", "div", "pow", "abs", "exp", "log", "sqrt", "rsqrt", "reciprocal", "clamp", "clamp_min",
@@ -271,6 +320,17 @@ _RULES = {
     "cumsum": cumulative, "std": deviation, "logsumexp": log_sum_exp, "topk": sorted_along, "sort": sorted_along,
     "argmax": largest_at, "argmin": largest_at, "gather": gather, "index_select": select_along, "repeat": repeated,
     "repeat_interleave": interleaved, "view_as_complex": as_complex, "view_as_real": as_real, "type_as": as_type_of,
+    "swapaxes": swapped, "swapdims": swapped, "movedim": moved, "moveaxis": moved, "expand_as": expanded_as,
+    "tile": tiled, "tanhshrink": _tanh_shrink, "softsign": _soft_sign,
+    **{name: _not_known(operator) for name, operator in _NOT_KNOWN.items()},
+    **{name: without_gradient(_not_registered(f"{to}.default")) for name, to in _WITHOUT_GRADIENT.items()},
+    **{name: without_gradient(RuntimeError(f"derivative for aten::{name} is not implemented")) for name in (
+        "heaviside", "floor_divide"
+    )},
+    "copysign": without_gradient(RuntimeError(
+        "aten.add.Tensor got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor before "
+        "calling distributed operators!"
+    )),
     "conj": conjugate, "real": real_part, "imag": imaginary_part,
     **{name: loss_of_parts for name in ("mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy")},
     "l1_loss": absolute, "kl_div": divergence, "softmin": softmin,

@@ -154,10 +154,11 @@ def _picked(name, x, forward):
 
 def largest_at(op, args, kwargs):
     """argmax, argmin: of parts, then of what the ranks found"""
-    x, given = _whole_terms(args[0]), _given(args, kwargs, "dim", "keepdim")
+    given = _given(args, kwargs, "dim", "keepdim")
     if given.get("dim") is not None:
         find = torch.max if op.__name__ == "argmax" else torch.min
-        return _largest_along(find, op, x, given["dim"], given.get("keepdim", False), False)
+        return _largest_along(find, op, args[0], given["dim"], given.get("keepdim", False), False)
+    x = _whole_terms(args[0])
     spec = _C.spec_of(x)
     if any([p.is_shard() for p in spec.placements]):
         with torch.no_grad():
@@ -205,12 +206,13 @@ def _place_in_whole(at, spec, own):
 def largest_along(op, args, kwargs):
     """max, min along a dimension: values and where they are"""
     given, x = _given(args, kwargs, "dim", "keepdim"), args[0]
-    run = lambda: _largest_along(op, op, _whole_terms(x), given["dim"], given.get("keepdim", False), True)
+    run = lambda: _largest_along(op, op, x, given["dim"], given.get("keepdim", False), True)
     return _picked(op.__name__, x, run)
 
 
 def _largest_along(find, choose, x, dim, keeps, has_values):
     """`choose`: of what the ranks found. Source: argminmax_handler, minmax_dim_handler"""
+    x = _whole_terms(x)
     spec, local, ndim = _C.spec_of(x), _C.local_of(x), x.dim()
     dims = _dims(dim, ndim)
     among = [i for i, p in enumerate(spec.placements) if p.is_shard(dims[0])]
@@ -274,7 +276,10 @@ def gather(op, args, kwargs):
     old = tuple(x.shape)
 
     def forward():
-        out = torch.gather(part(x, laid[0]), dim, part(index, laid[1]))
+        parts = [part(x, laid[0]), part(index, laid[1])]
+        out = torch.gather(parts[0], dim, parts[1])
+        while parts:
+            parts.pop()
         return spread(out, specs[0], made[0], tuple(index.shape)), (), "GatherBackward0"
 
     def gradients(kept, needs, grad):
@@ -329,13 +334,11 @@ def new_like(op, args, kwargs):
 
 
 def repeated(op, args, kwargs):
-    """repeat: along what is repeated each rank has the whole"""
+    """repeat: along what is repeated each rank has the whole; terms of a sum stay so"""
     x, spec = args[0], _C.spec_of(args[0])
     times = args[1] if len(args) == 2 and isinstance(args[1], (tuple, list)) else args[1:]
     more = len(times) - x.dim()
-    laid = [
-        Replicate() if p.is_partial() or p.is_shard() and times[p.dim + more] != 1 else p for p in spec.placements
-    ]
+    laid = [Replicate() if p.is_shard() and times[p.dim + more] != 1 else p for p in spec.placements]
     made = [Shard(p.dim + more) if p.is_shard() else p for p in laid]
     shape = tuple([t * (x.shape[i - more] if i >= more else 1) for i, t in enumerate(times)])
     old = tuple(x.shape)
@@ -357,6 +360,14 @@ def repeated(op, args, kwargs):
         return (grad,)
 
     return formula("repeat", (x,), forward, gradients)
+
+
+def tiled(op, args, kwargs):
+    """Source: at::tile"""
+    x = args[0]
+    given = [*args[1:], *kwargs.values()]
+    times = tuple(given[0]) if len(given) == 1 and isinstance(given[0], (tuple, list)) else tuple(given)
+    return x.repeat((*[1] * (x.dim() - len(times)), *times))
 
 
 def interleaved(op, args, kwargs):

@@ -35,12 +35,15 @@ def loss_of_parts(op, args, kwargs):
     if tuple(y.shape) != shape:
         _C.refuse(f"{op.__name__}() of DTensors of two sizes is not modelled", "expand the smaller one")
     terms = lambda placement: placement if kind is None or not placement.is_shard() else Partial(kind)
-    ways = [Replicate()] + [Shard(d) for d in range(len(shape))]
-    made, laid = cheapest(specs_of([x, y]), [[terms(p), p, p] for p in ways])
+    # Terms of a sum are not offered, parts only where some operand is in parts. Source: DecompShardingStrategy
+    ways = lambda specs: [Replicate()] + [
+        Shard(d) for d in range(len(shape)) if any([p.is_shard() for s in specs for p in s.placements])
+    ]
+    made, laid = cheapest(specs_of([x, y]), [[terms(p), p, p] for p in ways(specs_of([x, y]))])
     made = made[0]
 
     def back(grad, operands, result):
-        rows = [[p, p if kind is None else Replicate(), p, p] for p in ways]
+        rows = [[p, p if kind is None else Replicate(), p, p] for p in ways([grad, *operands])]
         out, (of_grad, *of_operands) = cheapest([grad, *operands], rows)
         return of_grad, of_operands, made, [out[0], out[0]]
 

@@ -1,7 +1,8 @@
-import math
 import torch
 import torch._C as _C
 from torch.distributed.tensor._leaf import formula, kernel, part, spread, wants
+from torch.distributed.tensor._ops._formulas import FORMULAS, SEVERAL, conjugate, of_clamp, of_divisor, of_power
+from torch.distributed.tensor._ops._formulas import of_power_of, zero_of
 from torch.distributed.tensor.placement_types import Replicate, Shard, _NormPartial
 
 # Element by element: parts that lie alike give parts that lie so. Source: torch.distributed.tensor._ops._pointwise_ops
@@ -36,107 +37,6 @@ def refuse_mixed(name, values):
             )
 
 
-def _conjugate(x):
-    """handle_r_to_c and conj() of derivatives.yaml: of real numbers nothing"""
-    return x.conj() if x.is_complex() else x
-
-
-# Gradients of more than one operator: (what is kept, the formula). Source: tools/autograd/derivatives.yaml
-_FORMULAS = {
-    "abs": ("self", lambda grad, x: grad * x.sgn()),
-    "sin": ("self", lambda grad, x: grad * _conjugate(x.cos())),
-    "cos": ("self", lambda grad, x: _of_cosine(grad, x)),
-    "log1p": ("self", lambda grad, x: grad / (x + 1)),
-    "sqrt": ("result", lambda grad, y: grad / (2 * _conjugate(y))),
-    "rsqrt": ("result", lambda grad, y: _of_root(grad, y)),
-    "reciprocal": ("result", lambda grad, y: _of_reciprocal(grad, y)),
-    "mish": ("self", lambda grad, x: _of_mish(grad, x)),
-    "square": ("self", lambda grad, x: _of_power(grad, x, 2)),
-    "exp2": ("result", lambda grad, y: grad * _conjugate(y) * math.log(2)),
-}
-
-
-# C++ works the right factor out first, and lets what it made go at the end, the last first.
-def _of_cosine(grad, x):
-    sine = x.sin()
-    factor = -_conjugate(sine)
-    out = grad * factor
-    del factor
-    del sine
-    return out
-
-
-def _of_root(grad, y):
-    power = y.pow(3)
-    scaled = -0.5 * grad
-    out = scaled * power
-    del scaled
-    del power
-    return out
-
-
-def _of_reciprocal(grad, y):
-    square = y * y
-    negative = -grad
-    out = negative * _conjugate(square)
-    del negative
-    del square
-    return out
-
-
-def _of_mish(grad, x):
-    """Source: math_mish_backward"""
-    soft = torch.nn.functional.softplus(x)
-    curve = soft.tanh()
-    del soft
-    gate = x.sigmoid()
-    square = curve * curve
-    rest = torch.empty_like(square).fill_(1).sub_(square)
-    gated = x * gate
-    slope = gated * rest
-    factor = curve + slope
-    out = grad * factor
-    del factor
-    del slope
-    del gated
-    del rest
-    del square
-    del gate
-    del curve
-    return out
-
-
-def _of_power(grad, x, exponent):
-    power = x.pow(exponent - 1)
-    factor = exponent * power
-    out = grad * factor
-    del factor
-    del power
-    return out
-
-
-def _zero(grad):
-    """a number that an operator takes for a tensor"""
-    return torch.full((), 0.0, dtype=grad.dtype, device=grad.device)
-
-
-def _of_clamp(low, high):
-    def of(grad, x):
-        zero = _zero(grad)
-        inside = x >= low if low is not None else x <= high
-        below = None
-        if low is not None and high is not None:
-            below = x <= high
-            inside.logical_and_(below)
-        out = torch.where(inside, grad, zero)
-        del below
-        del inside
-        del zero
-        return out
-
-    return of
-
-
 def _where(op, args, kwargs):
     """each gradient is a choice of its own; a number becomes a tensor first"""
     args = list(args)
@@ -158,8 +58,8 @@ def _where(op, args, kwargs):
 
     def gradients(kept, needs, grad):
         condition = kept[0]
-        of_other = torch.where(condition, _zero(grad), grad) if needs[1] else None
-        return torch.where(condition, grad, _zero(grad)) if needs[0] else None, of_other
+        of_other = torch.where(condition, zero_of(grad), grad) if needs[1] else None
+        return torch.where(condition, grad, zero_of(grad)) if needs[0] else None, of_other
 
     return formula("where", tuple(args[1:]), forward, gradients, (args[0],))
 
@@ -199,28 +99,17 @@ def _extreme(op, args, kwargs, name):
     return formula(name, (x, y), forward, gradients, (x, y))
 
 
-def _by_formula(op, args, kwargs, name, keeps, of):
-    """an operator of one tensor"""
-    x = args[0]
+def _by_formula(op, args, kwargs, name, keeps, of, at=0):
+    """an operator of one tensor, the argument `at`"""
+    x = args[at]
     spec = _C.spec_of(x)
     laid, made = layout([spec], spec.shape, _NOT_LINEAR, False, None)
 
     def forward():
-        out = spread(op(part(x, laid[0]), *args[1:], **kwargs), spec, made)
+        out = spread(op(*args[:at], part(x, laid[0]), *args[at + 1:], **kwargs), spec, made)
         return out, (x if keeps == "self" else out,), f"{name.capitalize()}Backward0"
 
     return formula(name, (x,), forward, lambda kept, needs, grad: (of(grad, kept[0]),))
-
-
-def _of_divisor(grad, x, y):
-    quotient = x / y
-    again = quotient / y
-    negative = -grad
-    out = negative * _conjugate(again)
-    del negative
-    del again
-    del quotient
-    return out
 
 
 def _two(op, args, kwargs, name):
@@ -243,10 +132,10 @@ def _two(op, args, kwargs, name):
     def gradients(kept, needs, grad):
         y, x = kept
         if is_product:
-            of_y = grad * _conjugate(x) if needs[1] else None
-            return grad * _conjugate(y) if needs[0] else None, of_y
-        of_y = _of_divisor(grad, x, y) if needs[1] else None
-        return grad / _conjugate(y) if needs[0] else None, of_y
+            of_y = grad * conjugate(x) if needs[1] else None
+            return grad * conjugate(y) if needs[0] else None, of_y
+        of_y = of_divisor(grad, x, y) if needs[1] else None
+        return grad / conjugate(y) if needs[0] else None, of_y
 
     wants = (x.requires_grad, y.requires_grad)
     # Nodes keep and drop by the names of operands: other before self.
@@ -254,49 +143,10 @@ def _two(op, args, kwargs, name):
     return formula(name, (x, y), forward, gradients, kept)
 
 
-def _of_exp_of_difference(grad, x, y):
-    difference = y - x
-    power = difference.exp()
-    divisor = 1 + power
-    out = grad / _conjugate(divisor)
-    del divisor
-    del power
-    del difference
-    return out
-
-
-def _factor(grad, factor):
-    return grad * _conjugate(factor)
-
-
-# Operators of several tensors whose gradients are more than one operator: what is kept, by place, -1 the result; whose
-# gradient is made first (their names' order: end, self, weight); the gradient of each operand, of what is kept and the
-# number that is given. Source: tools/autograd/derivatives.yaml
-_SEVERAL = {
-    "addcmul": ((1, 2), (0, 1, 2), (
-        lambda grad, kept, value: grad,
-        lambda grad, kept, value: _factor(grad, kept[1] * value),
-        lambda grad, kept, value: _factor(grad, kept[0] * value),
-    )),
-    "lerp": ((1, 0, 2), (1, 0, 2), (
-        lambda grad, kept, value: _factor(grad, 1 - kept[2]),
-        lambda grad, kept, value: _factor(grad, kept[2]),
-        lambda grad, kept, value: _factor(grad, kept[0] - kept[1]),
-    )),
-    "hypot": ((1, -1, 0), (1, 0), (
-        lambda grad, kept, value: grad * kept[2] / kept[1],
-        lambda grad, kept, value: grad * kept[0] / kept[1],
-    )),
-    "logaddexp": ((1, 0), (1, 0), (
-        lambda grad, kept, value: _of_exp_of_difference(grad, kept[1], kept[0]),
-        lambda grad, kept, value: _of_exp_of_difference(grad, kept[0], kept[1]),
-    )),
-}  # fmt: skip
-
-
 def _several(op, args, kwargs, name):
-    places, turns, formulas = _SEVERAL[name]
-    tensors = args[:len(formulas)]
+    places, turns, formulas = SEVERAL[name]
+    count = len(turns)
+    tensors = args[:count]
     value = kwargs.get("value", 1)
     refuse_mixed(op.__name__, tensors)
     specs = [_C.spec_of(t) for t in tensors]
@@ -306,7 +156,7 @@ def _several(op, args, kwargs, name):
 
     def forward():
         parts = [part(t, p) for t, p in zip(tensors, laid)]
-        out = spread(op(*parts, *args[len(formulas):], **kwargs), some, made, shape)
+        out = spread(op(*parts, *args[count:], **kwargs), some, made, shape)
         while parts:
             parts.pop()
         return out, (out,) if -1 in places else (), f"{name.capitalize()}Backward0"
@@ -314,7 +164,9 @@ def _several(op, args, kwargs, name):
     def gradients(kept, needs, grad):
         if -1 in places:
             kept = [*kept[:places.index(-1)], kept[-1], *kept[places.index(-1):-1]]
-        made = [None] * len(formulas)
+        if callable(formulas):
+            return tuple(formulas(grad, kept, value, needs))
+        made = [None] * count
         for i in turns:
             made[i] = formulas[i](grad, kept, value) if needs[i] else None
         return tuple(made)
@@ -324,9 +176,9 @@ def _several(op, args, kwargs, name):
 
 def elementwise(op, args, kwargs, name="", is_all=False):
     """is_all: the operator does nothing else"""
-    if name in _SEVERAL and torch.is_grad_enabled():
-        given = args[:len(_SEVERAL[name][2])]
-        if len(given) == len(_SEVERAL[name][2]) and all([isinstance(a, torch.Tensor) for a in given]):
+    if name in SEVERAL and torch.is_grad_enabled():
+        given, count = args[:len(SEVERAL[name][1])], len(SEVERAL[name][1])
+        if len(given) == count and all([isinstance(a, torch.Tensor) for a in given]):
             if any([a.requires_grad for a in given]):
                 return _several(op, tuple(args), kwargs, name)
     if name in ("mul", "div") and len(args) > 1 and all([isinstance(a, torch.Tensor) for a in args[:2]]):
@@ -342,13 +194,16 @@ def elementwise(op, args, kwargs, name="", is_all=False):
         bounds = ("max",) if name == "clamp_max" else ("min", "max")
         given = {**dict(zip(bounds, args[1:])), **kwargs}
         if not any([isinstance(bound, torch.Tensor) for bound in given.values()]):
-            return _by_formula(op, args, kwargs, name, "self", _of_clamp(given.get("min"), given.get("max")))
-    if name in _FORMULAS and torch.is_grad_enabled() and args[0].requires_grad:
-        return _by_formula(op, args, kwargs, name, *_FORMULAS[name])
+            return _by_formula(op, args, kwargs, name, "self", of_clamp(given.get("min"), given.get("max")))
+    if name in FORMULAS and torch.is_grad_enabled() and args[0].requires_grad:
+        return _by_formula(op, args, kwargs, name, *FORMULAS[name])
     if name == "pow" and len(args) == 2 and isinstance(args[1], (int, float)) and args[1] != 0:
         exponent = args[1]
         if torch.is_grad_enabled() and args[0].requires_grad:
-            return _by_formula(op, args, kwargs, name, "self", lambda grad, x: _of_power(grad, x, exponent))
+            return _by_formula(op, args, kwargs, name, "self", lambda grad, x: of_power(grad, x, exponent))
+    if name == "pow" and len(args) == 2 and isinstance(args[0], (int, float)) and args[0] != 0:
+        if torch.is_grad_enabled() and args[1].requires_grad:
+            return _by_formula(op, args, kwargs, name, "result", of_power_of(args[0]), 1)
     tensors = [v for v in [*args, *kwargs.values()] if isinstance(v, torch.Tensor)]
     refuse_mixed(op.__name__, tensors)
     kind = _LINEARITY.get(name.rstrip("_"), _NOT_LINEAR)
@@ -381,6 +236,34 @@ def elementwise(op, args, kwargs, name="", is_all=False):
         if all([s is not None and s.is_shared and s.placements == tuple(p) for s, p in zip(specs, laid)]):
             _C.keep_elementwise(op, args, out)
     return out
+
+
+def without_gradient(error):
+    """an operator whose gradient PyTorch 2.11 has for no DTensor: backward ends in `error`"""
+
+    def rule(op, args, kwargs):
+        tensors = [v for v in args if isinstance(v, torch.Tensor)]
+        shape = tuple(torch.broadcast_shapes(*[tuple(t.shape) for t in tensors]))
+        specs = [_C.spec_of(t) for t in tensors]
+        refuse_mixed(op.__name__, tensors)
+        laid, made = layout(specs, shape, _NOT_LINEAR, False, None)
+        some = [s for s in specs if s is not None][0]
+
+        def forward():
+            parts = [part(t, p) for t, p in zip(tensors, laid)]
+            rest = list(parts)
+            local = op(*[rest.pop(0) if isinstance(v, torch.Tensor) else v for v in args], **kwargs)
+            out = spread(local, some, made, shape)
+            while parts:
+                parts.pop()
+            return out, (), f"{op.__name__.capitalize()}Backward0"
+
+        def gradients(kept, needs, grad):
+            raise type(error)(*error.args)
+
+        return formula(op.__name__, tuple(tensors), forward, gradients)
+
+    return rule
 
 
 def layout(specs, shape, kind, has_number, followed):

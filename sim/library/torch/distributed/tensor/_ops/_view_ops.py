@@ -222,6 +222,25 @@ def expand(op, args, kwargs):
     return _leaf("expand", x, run, laid, made, _size_of(whole), "ExpandBackward0", lambda grad: sum_to(grad, old))
 
 
+def swapped(op, args, kwargs):
+    """swapaxes, swapdims"""
+    return args[0].transpose(*[*args[1:], *kwargs.values()])
+
+
+def moved(op, args, kwargs):
+    """Source: at::movedim"""
+    x, ndim = args[0], args[0].dim()
+    source, target = [[d] if isinstance(d, int) else list(d) for d in [*args[1:], *kwargs.values()]]
+    places = dict(zip([d % ndim for d in target], [d % ndim for d in source]))
+    rest = iter([d for d in range(ndim) if d not in places.values()])
+    return x.permute([places[d] if d in places else next(rest) for d in range(ndim)])
+
+
+def expanded_as(op, args, kwargs):
+    x, other = [*args, *kwargs.values()]
+    return x.expand(tuple(other.shape))
+
+
 def _without(x, dim):
     """whole along a dimension"""
     return [Replicate() if p.is_shard(dim) else p for p in _C.spec_of(x).placements]
