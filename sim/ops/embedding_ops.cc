@@ -333,7 +333,7 @@ OpResult run_embedding_bag(Arguments& a) {
 std::int64_t count_of_classes(Context& c, const Tensor& indices) {
   if (indices.numel() == 0)
     throw OpError("Can not infer total number of classes from empty tensor.");
-  const Tensor largest = extreme(c, "max", indices);
+  const Tensor largest = amax(c, indices, {}, false);
   c.read_value(largest);
   const std::optional<Numbers> numbers = c.look_at(indices);
   if (!numbers)
