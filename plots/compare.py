@@ -120,6 +120,7 @@ def main():
         return 4
     dates = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
     figure.savefig(args.output, dpi=200, metadata=dates.get(args.output[-4:], {}))
+    plt.close(figure)
     return 0
 
 

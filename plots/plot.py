@@ -407,6 +407,7 @@ def main():
     try:
         figure = KINDS[args.kind](args.files, args.title, args)
         figure.savefig(args.output, dpi=160, metadata=dates.get(args.output[-4:], {}))
+        plt.close(figure)
     except (InputError, json.JSONDecodeError, UnicodeDecodeError, ValueError, KeyError) as error:
         print(f"{args.files[0]}: {error}", file=sys.stderr)
         return 2

@@ -371,6 +371,7 @@ def main():
         metadata = {"CreationDate": None}
     try:
         figure.savefig(args.output, dpi=200, metadata=metadata)
+        plt.close(figure)
     except OSError as error:
         print(error, file=sys.stderr)
         return 4

@@ -172,9 +172,8 @@ void Evaluator::leave(Interp& in, Frame& frame, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) kept.locals.push_back(std::move(frame.slots[i]));
     if (frame.function != nullptr) kept.function = Ref<Function>(frame.function);
     if (frame.back != nullptr) {
-      if (!frame.back->object && frame.back->code != nullptr) {
+      if (!frame.back->object && frame.back->code != nullptr)
         frame.back->object = make_ref<FrameObject>(in.heap(), shared_code(*frame.back->code));
-      }
       kept.back = frame.back->object;
     }
     return;
