@@ -23,7 +23,7 @@ std::string share(Nanoseconds part, Nanoseconds whole) {
 Nanoseconds length(const RankTimes& one) { return one.end_ns - one.begin_ns; }
 
 std::string stuck_text(const JobTimes& times, const TextStyle& style) {
-  std::string out = "Ranks that wait for each other for ever\n";
+  std::string out = "Ranks that seem to wait for each other for ever\n";
   for (const std::string& line : times.stuck) out += wrapped("  " + line, style.width, 4);
   return out + wrapped(
                    "  A send is taken to last until it is received. NCCL's buffers may let a short "
