@@ -50,9 +50,9 @@ std::string job_text(const RunBasis& basis, const TextStyle& style) {
   const JobTimes& times = *basis.times;
   if (!times.stuck.empty()) return stuck_text(times, style);
   if (!times.has_pipeline || times.ranks.empty()) return {};
-  using Align = Table::Align;
-  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight,
-               Align::kRight, Align::kRight});
+  Table table({Table::Align::kLeft, Table::Align::kRight, Table::Align::kRight,
+               Table::Align::kRight, Table::Align::kRight, Table::Align::kRight,
+               Table::Align::kRight});
   table.add({times.window.empty() ? "Time, of the whole run" : "Time, of " + times.window, "in all",
              "computes", "moves", "bubble", "lags", "idle"});
   const RankTimes* longest = nullptr;
