@@ -140,7 +140,7 @@ class EveryKind(unittest.TestCase):
             path = str(pathlib.Path(folder) / "ranks.csv")
             pathlib.Path(path).write_text("\n".join(rows) + "\n")
             figure = plot.KINDS["ranks"]([path], "", types.SimpleNamespace(names=None, dark=True))
-            self.assertEqual(texts(figure), ["1.00 MiB\nbubble 50 %", "4.00 KiB\nbubble 0 %"])
+            self.assertEqual(texts(figure), ["1 MiB\nbubble 50 %", "4 KiB\nbubble 0 %"])
             self.assertEqual([label.get_text() for label in figure.axes[0].get_yticklabels()], ["ranks 0-1", "rank 3"])
             self.assertEqual(call("ranks", path, "-o", path + ".svg"), (0, ""))
             pathlib.Path(path).write_text("\n".join([*rows, "3,300,400,asleep,forward 0,0"]) + "\n")

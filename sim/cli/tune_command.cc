@@ -114,7 +114,8 @@ class TuneCommand final : public Command {
                                   const Output& out) {
     const std::string& path = args.positional()[0];
     if (args.value("over") != "layouts")
-      usage_error("--over", "layouts are what else can be tuned", "give --over layouts");
+      usage_error("--over", fmt::format("'{}' cannot be tuned over", args.value("over")),
+                  "give --over layouts");
     if (!looks_like_scenario(path))
       usage_error("--over", "is for scenarios", "give it a scenario with a `train`");
     refuse(args, {"gpu", "from", "to"}, "memory snapshots");

@@ -23,7 +23,7 @@ std::string share(Nanoseconds part, Nanoseconds whole) {
 Nanoseconds length(const RankTimes& one) { return one.end_ns - one.begin_ns; }
 
 std::string stuck_text(const JobTimes& times, const TextStyle& style) {
-  std::string out = "Ranks that wait for each other for ever\n";
+  std::string out = "Ranks that seem to wait for each other for ever\n";
   for (const std::string& line : times.stuck) out += wrapped("  " + line, style.width, 4);
   return out + wrapped(
                    "  A send is taken to last until it is received. NCCL's buffers may let a short "
@@ -50,9 +50,9 @@ std::string job_text(const RunBasis& basis, const TextStyle& style) {
   const JobTimes& times = *basis.times;
   if (!times.stuck.empty()) return stuck_text(times, style);
   if (!times.has_pipeline || times.ranks.empty()) return {};
-  using Align = Table::Align;
-  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight,
-               Align::kRight, Align::kRight});
+  Table table({Table::Align::kLeft, Table::Align::kRight, Table::Align::kRight,
+               Table::Align::kRight, Table::Align::kRight, Table::Align::kRight,
+               Table::Align::kRight});
   table.add({times.window.empty() ? "Time, of the whole run" : "Time, of " + times.window, "in all",
              "computes", "moves", "bubble", "lags", "idle"});
   const RankTimes* longest = nullptr;

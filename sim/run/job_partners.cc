@@ -16,13 +16,18 @@ namespace {
 
 std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
 
+/// On how many of the ranks two peers are the same rank; what they are on others does not count.
+std::size_t alike_on(const std::vector<int>& ranks, const NumberByRank& a, const NumberByRank& b) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(ranks, [&](int rank) { return a.at(rank) == b.at(rank); }));
+}
+
 }  // namespace
 
 JobPartners::JobPartners(const Rank& job, std::vector<Kind> kinds)
     : job_(job), kinds_(std::move(kinds)) {
   if (!assign_kinds()) return;
-  find_channels();
-  if (!find_meetings()) return;
+  if (!find_channels() || !find_meetings()) return;
   refine();
   build_classes();
 }
@@ -39,18 +44,33 @@ bool JobPartners::assign_kinds() {
   return false;
 }
 
-void JobPartners::find_channels() {
+bool JobPartners::find_channels() {
   for (const Kind& kind : kinds_) {
+    const std::vector<NumberByRank>& peers = kind.traffic->peers;
     std::vector<Channel>& channels = channels_.emplace_back();
     std::vector<std::uint32_t>& of = channel_of_.emplace_back();
     for (const Transfer& transfer : kind.traffic->transfers) {
       Channel channel{transfer.group, 0, TransferKind::kCollective};
       if (is_of_two(transfer.kind)) channel = {transfer.group, transfer.peer, transfer.kind};
-      const auto found = std::ranges::find(channels, channel);
+      auto found = std::ranges::find(channels, channel);
+      // A peer that is said otherwise, and is the same.
+      for (auto each = channels.begin(); each != channels.end() && found == channels.end();
+           ++each) {
+        if (!is_of_two(channel.kind) || each->kind != channel.kind || each->group != channel.group)
+          continue;
+        const std::size_t alike = alike_on(*kind.ranks, peers[each->peer], peers[channel.peer]);
+        if (alike == kind.ranks->size()) {
+          found = each;
+        } else if (alike > 0) {
+          missing_ = "ranks that do the same send to peers that are one for some of them alone";
+          return false;
+        }
+      }
       of.push_back(static_cast<std::uint32_t>(found - channels.begin()));
       if (found == channels.end()) channels.push_back(channel);
     }
   }
+  return true;
 }
 
 bool JobPartners::find_meetings() {

@@ -72,7 +72,7 @@ class JobPartners {
   static constexpr std::uint64_t kMostPlaces = 40'000'000;
 
   bool assign_kinds();
-  void find_channels();
+  bool find_channels();
   bool find_meetings();
   void refine();
   void build_classes();

@@ -56,6 +56,31 @@ class WithFolder(unittest.TestCase):
 
 
 class Advise(WithFolder):
+    def test_a_script_that_cannot_be_sharded_by_an_edit_gets_an_estimate(self):
+        self.script.write_text('''import torch
+class Trainer:
+    def __init__(self):
+        layers = [torch.nn.Linear(32768, 32768, bias=False, device="cuda") for _ in range(80)]
+        self.model = torch.nn.Sequential(*layers)
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1)
+    def step(self):
+        self.model(torch.randn(16, 32768, device="cuda")).mean().backward()
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+trainer = Trainer()
+trainer.step()
+trainer.step()
+''')
+        words = ("advise", self.script, "--device", "a100-sxm-80gb")
+        advice = json.loads(run(*words, "--format", "json").stdout)
+        self.assertEqual(advice["meeting"], [])
+        self.assertIn("shard", advice["not_for"])
+        told = advice["estimated_gpus"]
+        self.assertEqual(told["shared_bytes"], 2 * 80 * 32768 * 32768 * 4)  # weights and their gradients
+        room = advice["total_bytes"] - advice["context_bytes"] - advice["headroom_bytes"] - told["rest_bytes"]
+        self.assertEqual(told["gpus"], -(-told["shared_bytes"] // room))
+        self.assertIn(f"An estimate, not simulated: about {told['gpus']} GPUs", run(*words).stdout)
+
     def test_every_row_keeps_its_promise(self):
         done = run("advise", GPT2, "--set", "batch_size=128", "--format", "json")
         self.assertEqual(done.returncode, 0, done.stderr)

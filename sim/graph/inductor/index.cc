@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <memory>
 #include <numeric>
-#include <unordered_map>
 #include <utility>
 
 namespace tidemark::graph::inductor {
@@ -28,7 +27,9 @@ std::uint64_t hash_of(const Index& index) {
 
 Index counter(int loop, std::int64_t extent) {
   if (extent == 1) return {};
-  return {{{loop, 1, extent, 1}}, 0, 0};
+  Index out;
+  out.digits.push_back({loop, 1, extent, 1});
+  return out;
 }
 
 namespace {
@@ -75,38 +76,32 @@ void add(Index& to, const Index& index, std::int64_t scale) {
 
 namespace {
 
-/// A place in several dimensions that does not come apart into them.
-struct Tangle {
-  Index place;
-  std::vector<std::int64_t> strides;  ///< of each of its dimensions, in units of the last one
-};
-
-/// By the marks of their dimensions' indices: the tangle, and which of its dimensions it is.
-using Tangles =
-    std::unordered_map<std::uint64_t, std::pair<std::shared_ptr<const Tangle>, std::size_t>>;
-
-Tangles& tangles() {
-  thread_local Tangles known;
-  return known;
+/// Which of its tangle's dimensions an index is; none: `size()` of the marks.
+std::size_t part_of(const Index& index) {
+  const std::vector<std::uint64_t>& marks = index.tangle->marks;
+  return static_cast<std::size_t>(std::ranges::find(marks, index.mark) - marks.begin());
 }
 
 /// Dimensions that are joined again as they were are their place. Source: torch's
 /// _join_dimensions_cached.
 void add_marked(Index& to, const Indices& index, const ops::Dims& sizes, const ops::Dims& strides) {
   std::vector<bool> is_done(index.size());
-  const auto tangle_of = [&](std::size_t i) {
-    const auto found =
-        sizes[i] == 1 || index[i].mark == 0 ? tangles().end() : tangles().find(index[i].mark);
-    return found == tangles().end() ? Tangles::mapped_type{} : found->second;
+  // Two places that are alike give the same marks.
+  const auto tangle_of = [&](std::size_t i) -> std::pair<const Tangle*, std::size_t> {
+    if (sizes[i] == 1 || index[i].tangle == nullptr) return {nullptr, 0};
+    const std::size_t part = part_of(index[i]);
+    const bool is_one = part < index[i].tangle->marks.size();
+    return {is_one ? index[i].tangle.get() : nullptr, part};
   };
   for (std::size_t i = 0; i < index.size(); ++i) {
     if (sizes[i] == 1 || index[i].mark == 0 || is_done[i]) continue;
     const auto [tangle, number] = tangle_of(i);
     std::vector<std::size_t> members;
     for (std::size_t j = i; tangle != nullptr && j < index.size(); ++j) {
-      const auto other = tangle_of(j);
-      const bool is_alike = other.first == tangle && strides[j] * tangle->strides[number] ==
-                                                         strides[i] * tangle->strides[other.second];
+      const auto [other, part] = tangle_of(j);
+      const bool is_alike =
+          other != nullptr && other->marks == tangle->marks &&
+          strides[j] * tangle->strides[number] == strides[i] * tangle->strides[part];
       if (is_alike) members.push_back(j);
     }
     const bool is_whole = tangle != nullptr && members.size() == tangle->strides.size() &&
@@ -180,13 +175,15 @@ void mark_dimensions(const Index& place, const std::vector<std::size_t>& dims,
   for (std::size_t i = 0; i < dims.size(); ++i) {
     const std::size_t d = dims[i];
     out[d].mark = mixed(mark, i) | 1U;
+    tangle->marks.push_back(out[d].mark);
     // How far the first turn of each loop moves it.
     for (Digit digit : place.digits) {
       digit.scale = digit.divisor == 1 ? (digit.scale / tangle->strides[i]) % sizes[d] : 1;
       if (digit.scale != 0) out[d].digits.push_back(digit);
     }
-    if (place.mark == 0) tangles().try_emplace(out[d].mark, tangle, i);
   }
+  if (place.mark != 0) return;
+  for (const std::size_t d : dims) out[d].tangle = tangle;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "sim/ops/dims.h"
@@ -18,11 +19,22 @@ struct Digit {
 
 /// Where a loop reads or writes, as a sum of digits of its counters. What no such sum can say
 /// (windows, numbers read from memory) carries a mark instead: two are the same if their marks are.
+struct Tangle;
 struct Index {
   std::vector<Digit> digits;
   std::int64_t offset = 0;
   std::uint64_t mark = 0;  ///< 0: the digits say it all
-  friend bool operator==(const Index&, const Index&) = default;
+  /// The place that this is a dimension's index of, while `mark` is the one that it gave.
+  std::shared_ptr<const Tangle> tangle;
+  friend bool operator==(const Index& a, const Index& b) {
+    return a.digits == b.digits && a.offset == b.offset && a.mark == b.mark;
+  }
+};
+/// A place in several dimensions that does not come apart into them.
+struct Tangle {
+  Index place;
+  std::vector<std::int64_t> strides;  ///< of each of its dimensions, in units of the last one
+  std::vector<std::uint64_t> marks;   ///< of their indices
 };
 
 using Indices = std::vector<Index>;

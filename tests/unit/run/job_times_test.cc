@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -161,6 +163,37 @@ TEST_CASE("two that send to each other first wait for ever, and it is said where
   CHECK(times.stuck[0] ==
         "rank 0 waits for ever: send to rank 1, train.py:7; rank 1 has it behind something that "
         "waits, too");
+}
+
+TEST_CASE("a peer that is said in two ways is one, by the ranks that are asked about") {
+  // Rank 1 hears from rank - 1, then from (rank - 1) % 2, which differ on rank 0 alone.
+  const auto by_rank = [](int of_first, int of_second) {
+    return NumberByRank{
+        std::make_shared<std::vector<std::uint32_t>>(
+            std::vector<std::uint32_t>{0, of_first == of_second ? 0U : 1U}),
+        of_first == of_second ? std::vector<int>{of_first} : std::vector<int>{of_first, of_second}};
+  };
+  Script first({0}, 2);
+  first.send(1).send(1);
+  Script second({1}, 2);
+  second.transfer(TransferKind::kReceive, by_rank(-1, 0))
+      .transfer(TransferKind::kReceive, by_rank(1, 0));
+  const JobTimes times = job_times({0, 2, 2}, h100(), {first.play(), second.play()});
+  CHECK(times.stuck.empty());
+  CHECK(times.missing.empty());
+  REQUIRE(times.ranks.size() == 2);
+}
+
+TEST_CASE("peers that are one for some ranks of a kind alone are not followed") {
+  const auto places =
+      std::make_shared<std::vector<std::uint32_t>>(std::vector<std::uint32_t>{0, 0, 1});
+  Script first({0}, 3);
+  first.receive(1).receive(2);
+  Script others({1, 2}, 3);
+  others.send(0).transfer(TransferKind::kSend, {places, {0, 1}});
+  const JobTimes times = job_times({0, 3, 3}, h100(), {first.play(), others.play()});
+  CHECK(times.missing ==
+        "ranks that do the same send to peers that are one for some of them alone");
 }
 
 TEST_CASE("a receive that nobody sends, and a collective that a rank leaves out") {
