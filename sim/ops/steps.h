@@ -8,11 +8,13 @@
 
 namespace tidemark::ops {
 
-/// What the statements of records (sim/ops/records) call. Where gradients are recorded every step
-/// is an operator like any other; else it is a kernel, below autograd.
+/// What the statements of records (sim/ops/records) call. Where gradients are recorded, or autocast
+/// looks on, every step is an operator like any other; else it is a kernel, below both.
 class Steps {
  public:
-  explicit Steps(Context& c) : Steps(c, c.grad_enabled()) {}
+  /// What is traced is one node, whose steps autocast does not see.
+  explicit Steps(Context& c)
+      : Steps(c, c.grad_enabled() || (c.tracer == nullptr && c.thread().autocast.enabled)) {}
   Steps(Context& c, bool records) : c_(c), records_(records) {}
 
   /// An element-wise operator. `number`: its first Scalar.
@@ -22,6 +24,8 @@ class Steps {
   void write(const PointwiseRule& rule, std::initializer_list<Tensor> operands,
              double number) const;
   [[nodiscard]] bool records() const { return records_; }
+  /// GradMode::is_enabled(), as formulas ask it.
+  [[nodiscard]] bool of_graph() const { return records_ && c_.grad_enabled(); }
   [[nodiscard]] Context& context() const { return c_; }
   /// A number on its way through an operator.
   [[nodiscard]] const Tensor& number() const;

@@ -20,12 +20,12 @@ def compiled(text):
 
 
 def record(gradient):
-    return ("source: docs/rules/pointwise.md#2\nrecords:\n  - func: mul(Tensor self, Tensor other) -> Tensor\n"
+    return ("rule: docs/rules/pointwise.md#2\nrecords:\n  - func: mul(Tensor self, Tensor other) -> Tensor\n"
             f"    self: {gradient}\n")
 
 
 def loss(keys):
-    return ("source: docs/rules/losses.md#2\nrecords:\n  - func: f(Tensor self, str reduction='mean') -> Tensor\n"
+    return ("rule: docs/rules/losses.md#2\nrecords:\n  - func: f(Tensor self, str reduction='mean') -> Tensor\n"
             + keys)
 
 
@@ -58,7 +58,7 @@ class Records(unittest.TestCase):
         for keys in (both, "    kind: loss\n"):
             code, said = compiled(loss(keys))
             self.assertEqual(code, 2)
-            self.assertIn("expected 'forward' or 'dispatch' of a reduction, loss", said)
+            self.assertIn("expected 'forward' or 'dispatch' where the kind is none of pointwise, extern and of_graph", said)
 
     def test_a_reduction_that_does_not_exist_has_its_place(self):
         code, said = compiled(loss('    kind: loss\n    forward: self if reduction == "median" else self\n'))

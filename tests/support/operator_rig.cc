@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
+
 #include "sim/ops/op.h"
 #include "sim/torch/autograd/autograd.h"
 
@@ -51,6 +53,18 @@ ops::Tensor OperatorRig::leaf(const ops::Dims& sizes, ops::ScalarType dtype, boo
   ops::Tensor t = context_.empty_in(sizes, format, dtype, ops::Device{0});
   t->requires_grad = requires_grad;
   return t;
+}
+
+ops::TensorList OperatorRig::call(std::string_view signature,
+                                  std::vector<ops::Argument> arguments) {
+  for (const auto& family : ops::op_families()) {
+    for (const ops::OpDef& op : family) {
+      if (!op.signature.starts_with(signature)) continue;
+      ops::Arguments given(context_, std::move(arguments));
+      return op.run(given).tensors;
+    }
+  }
+  throw std::logic_error(fmt::format("no operator begins with '{}'", signature));
 }
 
 namespace {

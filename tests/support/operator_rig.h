@@ -2,12 +2,14 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "sim/base/device_spec.h"
 #include "sim/graph/op_graph.h"
 #include "sim/ops/context.h"
+#include "sim/ops/registry.h"
 
 namespace tidemark::test {
 
@@ -57,6 +59,9 @@ class OperatorRig {
   ops::Tensor leaf(const ops::Dims& sizes, ops::ScalarType dtype = ops::ScalarType::kFloat32,
                    bool requires_grad = true,
                    ops::MemoryFormat format = ops::MemoryFormat::kContiguous);
+
+  /// Calls the operator of the table whose signature begins so: "max_pool2d(". Give every argument.
+  ops::TensorList call(std::string_view signature, std::vector<ops::Argument> arguments);
 
   /// Runs `forward`, gives every output a gradient of ones, runs backward, drops the incoming
   /// gradients, the outputs and the leaves' gradients. One line a phase that has events: "forward

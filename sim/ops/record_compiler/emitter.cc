@@ -93,7 +93,7 @@ Value Emitter::value(const Expression& expression, const Scope& scope) {
       for (const CallSign& each : kConstants) {
         if (each.call == expression.text) return other_value(std::string(each.sign));
       }
-      if (expression.text == "of_graph") return other_value("s.records()");
+      if (expression.text == "of_graph") return other_value("s.of_graph()");
       if (expression.text == "None") return tensor_value("Tensor()");
       // What PyTorch's releases differ in: releases.h.
       if (expression.text.starts_with("rules."))
@@ -283,7 +283,7 @@ Value Emitter::choice(const Expression& choice, const Scope& scope) {
   // Where gradients are recorded the other branch is not taken.
   const bool could_record = can_record_;
   const Value second = branch(choice.parts[1], scope, declared);
-  if (test.code == "s.records()") can_record_ = could_record;
+  if (test.code == "s.of_graph()") can_record_ = could_record;
   const std::string second_code = std::exchange(code_, before);
   const bool are_plain = !first.lives() && !second.lives();
   const bool are_steps = first.kind == Value::Kind::kScratch || first.kind == Value::Kind::kNothing;
@@ -318,7 +318,7 @@ Value Emitter::choice(const Expression& choice, const Scope& scope) {
 Value Emitter::zeros_like(const Expression& call, const Scope& scope) {
   const Value of = value(call.parts.at(0), scope);
   if (of.is_number()) fail(call, "zeros_like() takes a tensor");
-  if (of.input) return step(fmt::format("s.zeros_of(b, {})", *of.input));
+  if (of.input && !of.is_passed) return step(fmt::format("s.zeros_of(b, {})", *of.input));
   return step(fmt::format("s.zeros_like({})", of.code));
 }
 
@@ -336,6 +336,7 @@ Scope Emitter::scope_of(const Expression& call, const Function& function,
   for (std::size_t i = 0; i < values.size(); ++i) {
     Value value = values[i];
     value.is_variable = false;
+    value.is_passed = value.input.has_value();
     scope[function.parameters[i]] = std::move(value);
   }
   return scope;

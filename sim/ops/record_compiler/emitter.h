@@ -24,6 +24,7 @@ struct Value {
   bool is_reduction = false;           ///< how a loss is reduced
   std::string text{};                  ///< of a text: itself
   bool is_captured = false;            ///< an input whose look alone the node keeps
+  bool is_passed = false;              ///< an input that a function was given: kept as a whole
   [[nodiscard]] bool is_number() const { return kind == Kind::kNumber; }
   /// It has a life: what holds it is a variable of the C++.
   [[nodiscard]] bool lives() const { return kind == Kind::kTensor || kind == Kind::kList; }

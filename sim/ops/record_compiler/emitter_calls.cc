@@ -356,6 +356,13 @@ Value Emitter::apply(const Expression& call, const std::vector<Value>& given) {
       return write(fmt::format("s.write({}, {{{}}}, {})", rule, list, number), operands[0]);
     return step(fmt::format("s.apply({}, {{{}}}, {})", rule, list, number));
   }
+  std::vector<const Record*> others;
+  for (const Record& each : records_.records) {
+    const bool is_named = each.function() == name || each.label == name;
+    if (is_named && each.has_steps() && each.alias_of.empty()) others.push_back(&each);
+  }
+  if (others.size() == 1) whole(call, *others[0], values);  // says which argument is missing
+  is_known = is_known || !others.empty();
   fail(call, is_known ? fmt::format("no record of '{}' takes these arguments", name)
                       : fmt::format("no operator or function '{}' has a record", name));
 }

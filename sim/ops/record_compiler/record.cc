@@ -237,7 +237,7 @@ void read_fields(const Node& node, Fields& fields, std::deque<std::string>& keys
   if (const Node* list = fields.get("broadcast")) record.broadcast = split(list->text, ',');
   record.contiguous = fields.choice("layout", kLayouts).has_value();
   record.takes_complex = fields.boolean("complex").value_or(false);
-  if (const auto source = fields.text("source")) record.source = *source;
+  if (const auto source = fields.text("rule")) record.source = *source;
   if (const Node* steps = fields.get("forward")) record.forward = read_statements(*steps);
   if (const Node* steps = fields.get("checks")) record.checks = read_statements(*steps);
   record.first_unless = fields.text("first_unless").value_or("");
@@ -363,7 +363,7 @@ void read_records(const std::shared_ptr<const SourceText>& source, Records& into
   const Node file = yaml::parse(source);
   std::vector<Problem> problems;
   Fields fields(file, "", problems);
-  const std::string section = fields.text("source").value_or("");
+  const std::string section = fields.text("rule").value_or("");
   if (const Node* records = fields.get("records")) {
     for (const Node& each : records->items) read_record(each, section, into, problems);
   }
