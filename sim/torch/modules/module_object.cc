@@ -303,12 +303,24 @@ Value ModuleObject::run_call(Interp& interp, lang::CallArgs& args) {
 
 namespace {
 
-/// A hook, and whether it wants keyword arguments: (hook, True) then.
-std::pair<Value, bool> hook_of(const Value& entry) {
-  const auto* pair = entry.as<lang::Tuple>();
-  const bool is_pair = pair != nullptr && !pair->items.empty();
-  return is_pair ? std::pair(pair->items[0], true) : std::pair(entry, false);
+/// What a table of hooks has: a function, or (function, with_kwargs, always_call).
+struct Hook {
+  Value function;
+  bool with_keywords = false;
+};
+
+bool is_always_called(Interp& interp, const Value& entry) {
+  const auto* three = entry.as<lang::Tuple>();
+  return three != nullptr && three->items.size() == 3 && interp.truth(three->items[2]);
 }
+
+Hook hook_of(Interp& interp, const Value& entry) {
+  const auto* three = entry.as<lang::Tuple>();
+  if (three == nullptr || three->items.size() != 3) return {entry};
+  return {three->items[0], interp.truth(three->items[1])};
+}
+
+}  // namespace
 
 /// The arguments of a call that hooks may replace.
 class HookedCall {
@@ -374,6 +386,8 @@ class HookedCall {
   std::vector<lang::Name> names_;  ///< of new keyword arguments
 };
 
+namespace {
+
 std::vector<Value> hooks_in(const Value& table) {
   std::vector<Value> hooks;
   if (const auto* dict = table.as<lang::Dict>()) {
@@ -390,12 +404,31 @@ std::vector<Value> hooks_in(const Value& table) {
 Value ModuleObject::call_with_hooks(Interp& interp, lang::CallArgs& args) {
   const Value self = Ref<ModuleObject>(this);
   HookedCall given(interp, args);
+  Value result = Value::none();
+  std::vector<Value> called;  // hooks that follow forward
+  try {
+    return call_in_hooks(interp, args, given, result, called);
+  } catch (const lang::Raised& raised) {
+    const std::vector<Value> hooks = hooks_in(post_hooks);
+    if (std::ranges::none_of(hooks,
+                             [&](const Value& each) { return is_always_called(interp, each); }))
+      throw;
+    interp.call_method(self, interp.intern("_call_always"),
+                       {raised.exception, interp.list(std::move(called)), given.positional(),
+                        given.keywords(), result});
+    throw;
+  }
+}
+
+Value ModuleObject::call_in_hooks(Interp& interp, lang::CallArgs& args, HookedCall& given,
+                                  Value& result, std::vector<Value>& called) {
+  const Value self = Ref<ModuleObject>(this);
   // Two locals of PyTorch's function: what the last hook of either kind gave stays until the end,
   // though another hook gave other arguments.
   Value by_position;
   Value by_keywords;
   for (const Value& entry : hooks_in(pre_hooks)) {
-    const auto [hook, with_keywords] = hook_of(entry);
+    const auto [hook, with_keywords] = hook_of(interp, entry);
     std::vector<Value> arguments{self, given.positional()};
     if (with_keywords) arguments.push_back(given.keywords());
     Value changed = interp.call(hook, std::move(arguments));
@@ -419,16 +452,17 @@ Value ModuleObject::call_with_hooks(Interp& interp, lang::CallArgs& args) {
     given.replace_positional(
         interp.call_method(through, interp.intern("setup_input_hook"), {given.positional()}));
   }
-  Value result = run_forward(interp, args);
+  result = run_forward(interp, args);
   for (const Value& entry : hooks_in(post_hooks)) {
-    const auto [hook, with_keywords] = hook_of(entry);
+    const auto [hook, with_keywords] = hook_of(interp, entry);
     std::vector<Value> arguments{self, given.positional()};
     if (with_keywords) arguments.push_back(given.keywords());
     arguments.push_back(result);
+    called.push_back(entry);
     Value changed = interp.call(hook, std::move(arguments));
     if (!changed.is_none()) result = std::move(changed);
   }
-  if (!hooks_backward) return result;
+  if (!hooks_backward) return std::move(result);
   return interp.call_method(through, interp.intern("setup_output_hook"), {std::move(result)});
 }
 

@@ -4,6 +4,8 @@
 
 namespace tidemark::torch {
 
+class HookedCall;
+
 /// nn.Module's state: parameters, buffers and submodules in the order they were set, and the call
 /// that runs forward. What needs no speed is in the language:
 /// sim/library/torch/nn/modules/module.py.
@@ -60,6 +62,9 @@ class ModuleObject final : public lang::HostObject {
   lang::Value run_forward(lang::Interp& interp, lang::CallArgs& args);
   lang::Value run_call(lang::Interp& interp, lang::CallArgs& args);
   lang::Value call_with_hooks(lang::Interp& interp, lang::CallArgs& args);
+  /// `result` and `called`: what there is when an exception ends the call.
+  lang::Value call_in_hooks(lang::Interp& interp, lang::CallArgs& args, HookedCall& given,
+                            lang::Value& result, std::vector<lang::Value>& called);
 
   Session& session_;
   lang::Value own_parameters_;  ///< Empty where there is none

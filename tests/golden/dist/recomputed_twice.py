@@ -29,7 +29,7 @@ for block in blocks:
 loss = out.square().mean()
 (of_x,) = torch.autograd.grad(loss, x, retain_graph=True)
 of_blocks = torch.autograd.grad(loss, list(blocks.parameters()))
-del out, loss, of_x, of_blocks
+del out, loss, of_x
 
 blocks = nn.Sequential(*[Block() for _ in range(3)]).cuda()
 recomputed(blocks[0])

@@ -2,6 +2,7 @@ import torch
 import torch._C as _C
 from _attribute_tables import AttributeTable
 from collections import namedtuple
+from torch.nn.modules._always import call_always
 
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 
@@ -531,10 +532,10 @@ class Module(_C.ModuleBase):
         kept = self.__dict__.get("_hook_tables")
         return kept.get("is_full") if kept is not None else None
 
-    def _add_hook(self, kind, hook, prepend=False, with_kwargs=False):
+    def _add_hook(self, kind, hook, prepend=False, with_kwargs=False, always_call=False):
         hooks = self._hooks(kind)
         key = max(hooks, default=-1) + 1
-        hooks[key] = (hook, True) if with_kwargs else hook
+        hooks[key] = (hook, with_kwargs, always_call) if with_kwargs or always_call else hook
         if prepend:
             others = [(k, h) for k, h in hooks.items() if k != key]
             for k, h in others:
@@ -546,9 +547,10 @@ class Module(_C.ModuleBase):
         return self._add_hook("pre", hook, prepend, with_kwargs)
 
     def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
-        if always_call:
-            _C.refuse("register_forward_hook(always_call=True) is not modelled", "leave always_call out")
-        return self._add_hook("post", hook, prepend, with_kwargs)
+        return self._add_hook("post", hook, prepend, with_kwargs, always_call)
+
+    def _call_always(self, *state):
+        call_always(self, *state)
 
     def _set_backward_kind(self, is_full):
         if self._is_full_backward_hook is (not is_full):
