@@ -238,16 +238,16 @@ Dims inverse_permutation(const Dims& dims, std::int64_t rank) {
 }
 
 std::vector<std::int64_t> even_lengths(std::int64_t size, std::int64_t total) {
-  std::vector<std::int64_t> out;
-  for (std::int64_t at = 0; at < total || out.empty(); at += size) {
-    out.push_back(std::min(size, total - at));
-    if (size == 0) break;
-  }
+  if (size == 0 || total == 0) return {0};
+  const std::int64_t count = (total + size - 1) / size;
+  std::vector<std::int64_t> out(static_cast<std::size_t>(count), size);
+  out.back() = total - (count - 1) * size;
   return out;
 }
 
 std::vector<std::int64_t> starts_of(const std::vector<std::int64_t>& lengths) {
   std::vector<std::int64_t> out;
+  out.reserve(lengths.size());
   std::int64_t at = 0;
   for (const std::int64_t length : lengths) {
     out.push_back(at);
