@@ -365,15 +365,6 @@ Tensor tensordot(Context& c, Tensor a, Tensor b, const Dims& dims_a, const Dims&
   return reshape(c, mm(c, a, b), out);
 }
 
-Tensor outer(Context& c, const Tensor& self, const Tensor& vec2) {
-  if (self.dim() != 1 || vec2.dim() != 1) {
-    throw OpError(fmt::format("outer: Expected 1-D argument {}, but got {}-D",
-                              self.dim() != 1 ? "self" : "vec2",
-                              self.dim() != 1 ? self.dim() : vec2.dim()));
-  }
-  return mul(c, reshape(c, self, {self.size(0), 1}), vec2);
-}
-
 namespace {
 
 /// One operand of a trilinear product: the dimensions that it does not have, and whether it has the
@@ -467,27 +458,6 @@ Tensor bilinear(Context& c, Tensor input1, Tensor input2, Tensor weight, Tensor 
   const Tensor flat2 = view(c, input2, {-1, input2.size(-1)});
   Tensor out = reshape(c, trilinear(c, flat1, weight, flat2), sizes);
   return bias.defined() ? add(c, out, bias) : out;
-}
-
-std::span<const OpDef> contraction_ops() {
-  static constexpr std::string_view kContractionOpsSource = "docs/rules/products.md#2";
-  static constexpr OpDef kOps[] = {
-      {"einsum(str equation, Tensor[] *operands)", "torch",
-       [](Arguments& a) -> OpResult { return einsum(a.context(), a.text(0), a.tensors(1)); },
-       kContractionOpsSource},
-      {"outer(Tensor input, Tensor vec2)", "torch method",
-       [](Arguments& a) -> OpResult { return outer(a.context(), a.tensor(0), a.tensor(1)); },
-       kContractionOpsSource},
-      {"ger(Tensor input, Tensor vec2)", "torch method",
-       [](Arguments& a) -> OpResult { return outer(a.context(), a.tensor(0), a.tensor(1)); },
-       kContractionOpsSource},
-      {"bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None)", "F",
-       [](Arguments& a) -> OpResult {
-         return bilinear(a.context(), a.tensor(0), a.tensor(1), a.tensor(2), a.optional_tensor(3));
-       },
-       kContractionOpsSource},
-  };
-  return kOps;
 }
 
 }  // namespace tidemark::ops

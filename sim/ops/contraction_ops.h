@@ -12,7 +12,6 @@ namespace tidemark::ops {
 /// NotModelled for a label that stands twice in one operand.
 Tensor einsum(Context& c, const std::string& equation, TensorList operands);
 Tensor tensordot(Context& c, Tensor a, Tensor b, const Dims& dims_a, const Dims& dims_b);
-Tensor outer(Context& c, const Tensor& self, const Tensor& vec2);
 /// F.bilinear; `bias` may be undefined.
 Tensor bilinear(Context& c, Tensor input1, Tensor input2, Tensor weight, Tensor bias);
 

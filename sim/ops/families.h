@@ -16,17 +16,14 @@ std::span<const OpDef> sort_ops();        ///< sort_ops.cc: sort, topk, median, 
 std::span<const OpDef> arrange_ops();     ///< arrange_ops.cc: flip, roll, tril, repeat, meshgrid
 std::span<const OpDef> repeating_ops();   ///< repeating_ops.cc: repeat_interleave
 std::span<const OpDef> foreach_ops();     ///< foreach_ops.cc: the optimizers' operators on lists
-std::span<const OpDef> linear_ops();      ///< linear_ops.cc: matrix products
-std::span<const OpDef> contraction_ops();  ///< einsum, tensordot, outer, bilinear
-std::span<const OpDef> resampling_ops();   ///< interpolate, grid_sample, shuffles, unfold, fold
+std::span<const OpDef> resampling_ops();  ///< interpolate, grid_sample, shuffles, unfold, fold
 std::span<const OpDef> convolution_ops();
 std::span<const OpDef> recurrent_ops();
 std::span<const OpDef> transformer_ops();  ///< the fused layers of inference
 std::span<const OpDef> attention_ops();
 std::span<const OpDef> padding_ops();
-std::span<const OpDef> batch_norm_ops();  ///< batch_norm and instance_norm
-std::span<const OpDef> norm_ops();        ///< layer_norm, rms_norm, group_norm
-std::span<const OpDef> product_ops();  ///< product_ops.cc: addmv, addr and the rest of the products
+std::span<const OpDef> batch_norm_ops();       ///< batch_norm and instance_norm
+std::span<const OpDef> norm_ops();             ///< layer_norm, rms_norm, group_norm
 std::span<const OpDef> grouped_product_ops();  ///< grouped_product_ops.cc: grouped_mm
 std::span<const OpDef> distance_ops();         ///< distance_ops.cc: cdist, pdist
 std::span<const OpDef> scatter_reduce_ops();   ///< scatter_reduce_ops.cc: writes that reduce

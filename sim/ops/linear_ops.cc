@@ -63,27 +63,11 @@ bool needs_copy_to_conjugate(const Tensor& m, bool by_columns) {
   return by_columns ? fast(-2, -1) : fast(-1, -2);
 }
 
-void no_complex_gradient(const Op& op, const Tensor& a) {
-  if (op.records() && is_complex(a.dtype())) {
-    throw NotModelled(
-        "the gradient of a complex vector's product is not modelled; multiply its real and "
-        "imaginary parts");
-  }
-}
-
 void same_dtype(const Tensor& a, const Tensor& b, std::string_view first, std::string_view second) {
   if (a.dtype() != b.dtype()) {
     throw OpError(fmt::format("expected {} and {} to have the same dtype, but got: {} != {}", first,
                               second, info(a.dtype()).name, info(b.dtype()).name));
   }
-}
-
-/// The kernel of a product of matrices looks at the types when its output is there already.
-void types_of_kernel(Context& c, const Tensor& a, const Tensor& b, std::string_view first,
-                     std::string_view second) {
-  Tensor out;
-  if (a.dtype() != b.dtype()) out = c.empty({a.size(0), b.size(1)}, a.dtype(), a.device());
-  same_dtype(a, b, first, second);
 }
 
 bool column_major(const Dims& sizes, const Dims& strides) {
@@ -119,21 +103,12 @@ Tensor gemm(Context& c, Tensor out, const Tensor& a, const Tensor& b, const Tens
 
 }  // namespace
 
-Tensor mm_first_gradient(Context& c, const Tensor& grad, const Tensor& mat2, const Dims& sizes,
-                         const Dims& strides) {
-  if (column_major(sizes, strides)) {
-    Tensor g = mm_kernel(c, conjugate_view(mat2), transpose(grad, 0, 1));
-    return as_view(g, transpose(g, 0, 1));
-  }
-  return mm_kernel(c, grad, conjugate_view(transpose(mat2, 0, 1)));
-}
-Tensor mm_second_gradient(Context& c, const Tensor& grad, const Tensor& mat1, const Dims& sizes,
-                          const Dims& strides) {
-  if (column_major(sizes, strides)) {
-    Tensor g = mm_kernel(c, transpose(grad, 0, 1), conjugate_view(mat1));
-    return as_view(g, transpose(g, 0, 1));
-  }
-  return mm_kernel(c, conjugate_view(transpose(mat1, 0, 1)), grad);
+/// The kernel of a product of matrices looks at the types when its output is there already.
+void types_of_kernel(Context& c, const Tensor& a, const Tensor& b, std::string_view first,
+                     std::string_view second) {
+  Tensor out;
+  if (a.dtype() != b.dtype()) out = c.empty({a.size(0), b.size(1)}, a.dtype(), a.device());
+  same_dtype(a, b, first, second);
 }
 
 Tensor mm_kernel(Context& c, const Tensor& a, const Tensor& b) {
@@ -142,29 +117,24 @@ Tensor mm_kernel(Context& c, const Tensor& a, const Tensor& b) {
       gemm(c, c.empty({a.size(0), b.size(1)}, a.dtype(), a.device()), a, b, nullptr));
 }
 
-void product_kernel(Context& c, const Tensor& out, const Tensor& a, const Tensor& b) {
+void multiply_into(Context& c, const Tensor& out, const Tensor& a, const Tensor& b) {
   gemm(c, out, a, b, nullptr);
 }
 
-namespace {
-
-Tensor batched_gemm(Context& c, const Tensor& a, const Tensor& b) {
+Tensor baddbmm_kernel(Context& c, const Tensor& a, const Tensor& b) {
   const KernelScope kernel(c, KernelKind::kProduct, {&a, &b});
   Tensor out = c.empty({a.size(0), a.size(1), b.size(2)}, a.dtype(), a.device());
   return kernel.gives(gemm(c, std::move(out), a, b, nullptr));
 }
-
-}  // namespace
 
 Tensor bmm_kernel(Context& c, const Tensor& a, const Tensor& b) {
   if (a.size(2) == 1 && c.rules().bmm_of_one_multiplies) {
     const KernelScope kernel(c, KernelKind::kProduct, {&a, &b});
     return kernel.gives(c.empty({a.size(0), a.size(1), b.size(2)}, a.dtype(), a.device()));
   }
-  return batched_gemm(c, a, b);
+  return baddbmm_kernel(c, a, b);
 }
 
-/// other.
 void check_product(const Tensor& first, const Tensor& second, bool batched) {
   if (batched) {
     for (const auto& [tensor, name] : {std::pair{&first, "batch1"}, std::pair{&second, "batch2"}}) {
@@ -183,26 +153,6 @@ void check_product(const Tensor& first, const Tensor& second, bool batched) {
   if (first.size(1) == second.size(0)) return;
   throw OpError(fmt::format("mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})",
                             first.size(0), first.size(1), second.size(0), second.size(1)));
-}
-
-Tensor mm(Context& c, Tensor self, Tensor mat2) {
-  const AutocastScope cast(c, CastPolicy::kLowPrecision, {&self, &mat2});
-  if (self.dim() != 2 || mat2.dim() != 2) {
-    throw OpError(fmt::format("{} must be a matrix", self.dim() != 2 ? "self" : "mat2"));
-  }
-  check_product(self, mat2, false);
-  types_of_kernel(c, self, mat2, "m1", "m2");
-  Op op(c, "mm", "MmBackward0", {&self, &mat2});
-  op.save_if(op.needs(0), 0, mat2);
-  op.save_if(op.needs(1), 1, self);
-  return op.result(mm_kernel(c, self, mat2), [s1 = self.sizes(), t1 = self.strides(),
-                                              s2 = mat2.sizes(), t2 = mat2.strides()](Backward& b) {
-    const bool records = b.c.grad_enabled();
-    const auto second = records ? &recorded_mm_second : &mm_second_gradient;
-    const auto first = records ? &recorded_mm_first : &mm_first_gradient;
-    if (b.needs(1)) b.grads[1] = second(b.c, b.grad(), b.saved[1], s2, t2);
-    if (b.needs(0)) b.grads[0] = first(b.c, b.grad(), b.saved[0], s1, t1);
-  });
 }
 
 namespace {
@@ -235,77 +185,10 @@ void add_product_kernel(Context& c, const Tensor& out, const Tensor& self, const
   gemm(c, out, a, b, by_lt ? &self : nullptr);
 }
 
-Tensor addmm(Context& c, Tensor self, Tensor mat1, Tensor mat2, double beta, double alpha) {
-  const AutocastScope cast(c, CastPolicy::kLowPrecision, {&self, &mat1, &mat2});
-  check_product(mat1, mat2, false);
-  types_of_kernel(c, mat1, mat2, "mat1", "mat2");
-  const Dims sizes{mat1.size(0), mat2.size(1)};
-  if (!(broadcast(self.sizes(), sizes) == sizes)) {
-    throw OpError(fmt::format("The expanded size of the tensor {} must match the existing size {}",
-                              to_string(sizes), to_string(self.sizes())));
-  }
-  Op op(c, "addmm", "AddmmBackward0", {&self, &mat1, &mat2});
-  op.save_if(op.needs(2), 0, mat1);
-  op.save_if(op.needs(1), 1, mat2);
-  Tensor out = gemm(c, c.empty(sizes, mat1.dtype(), mat1.device()), mat1, mat2,
-                    adds_by_cublaslt(c, self, sizes, mat1.size(1), beta) ? &self : nullptr);
-  return op.result(std::move(out), [alpha, beta, s1 = mat1.sizes(), t1 = mat1.strides(),
-                                    s2 = mat2.sizes(), t2 = mat2.strides()](Backward& b) {
-    const bool records = b.c.grad_enabled();
-    const auto second = records ? &recorded_mm_second : &mm_second_gradient;
-    const auto first = records ? &recorded_mm_first : &mm_first_gradient;
-    const auto scaled = [&b, records](Tensor g, double factor) {
-      if (records) return recorded_scale(b.c, g, factor);
-      return factor == 1 ? g : pointwise(b.c, {&g});
-    };
-    if (b.needs(1)) b.grads[1] = scaled(first(b.c, b.grad(), b.saved[1], s1, t1), alpha);
-    if (b.needs(2)) b.grads[2] = scaled(second(b.c, b.grad(), b.saved[0], s2, t2), alpha);
-    if (b.needs(0)) b.grads[0] = scaled(b.grad(), beta);
-  });
-}
-
-Tensor bmm(Context& c, Tensor self, Tensor mat2) {
-  const AutocastScope cast(c, CastPolicy::kLowPrecision, {&self, &mat2});
-  if (self.dim() != 3 || mat2.dim() != 3) throw OpError("batch1 and batch2 must be 3D tensors");
-  check_product(self, mat2, true);
-  same_dtype(self, mat2, "batch1", "batch2");
-  Op op(c, "bmm", "BmmBackward0", {&self, &mat2});
-  op.save_if(op.needs(0), 0, mat2);
-  op.save_if(op.needs(1), 1, self);
-  return op.result(bmm_kernel(c, self, mat2), [](Backward& b) {
-    if (b.c.grad_enabled()) {
-      if (b.needs(1)) b.grads[1] = bmm(b.c, transpose(b.c, b.saved[1], 1, 2), b.grad());
-      if (b.needs(0)) b.grads[0] = bmm(b.c, b.grad(), transpose(b.c, b.saved[0], 1, 2));
-      return;
-    }
-    if (b.needs(1)) {
-      b.grads[1] = bmm_kernel(b.c, conjugate_view(transpose(b.saved[1], 1, 2)), b.grad());
-    }
-    if (b.needs(0)) {
-      b.grads[0] = bmm_kernel(b.c, b.grad(), conjugate_view(transpose(b.saved[0], 1, 2)));
-    }
-  });
-}
-
-Tensor baddbmm(Context& c, Tensor self, Tensor batch1, Tensor batch2, double beta, double alpha) {
-  const AutocastScope cast(c, CastPolicy::kLowPrecision, {&self, &batch1, &batch2});
-  Op op(c, "baddbmm", "BaddbmmBackward0", {&self, &batch1, &batch2});
-  op.save_if(op.needs(2), 0, batch1);
-  op.save_if(op.needs(1), 1, batch2);
-  return op.result(batched_gemm(c, batch1, batch2), [alpha, beta](Backward& b) {
-    const auto scaled = [&b](Tensor g, double factor) {
-      return factor == 1 ? g : pointwise(b.c, {&g});
-    };
-    if (b.needs(1)) {
-      b.grads[1] =
-          scaled(bmm_kernel(b.c, b.grad(), conjugate_view(transpose(b.saved[1], 1, 2))), alpha);
-    }
-    if (b.needs(2)) {
-      b.grads[2] =
-          scaled(bmm_kernel(b.c, conjugate_view(transpose(b.saved[0], 1, 2)), b.grad()), alpha);
-    }
-    if (b.needs(0)) b.grads[0] = scaled(b.grad(), beta);
-  });
+Tensor addmm_kernel(Context& c, const Tensor& self, const Tensor& a, const Tensor& b, double beta) {
+  const Dims sizes{a.size(0), b.size(1)};
+  return gemm(c, c.empty(sizes, a.dtype(), a.device()), a, b,
+              adds_by_cublaslt(c, self, sizes, a.size(1), beta) ? &self : nullptr);
 }
 
 /// A vector that repeats one number is copied, and a matrix that cuBLAS cannot read. Source:
@@ -320,43 +203,12 @@ Tensor mv_kernel(Context& c, const Tensor& matrix, const Tensor& vector, Tensor 
   return out;
 }
 
-Tensor mv(Context& c, Tensor self, Tensor vec) {
-  const AutocastScope cast(c, CastPolicy::kLowPrecision, {&self, &vec});
-  if (self.dim() != 2 || vec.dim() != 1 || self.size(1) != vec.size(0)) {
-    throw OpError(fmt::format("size mismatch, got input ({}), mat ({}), vec ({})", self.size(0),
-                              to_string(self.sizes()), to_string(vec.sizes())));
-  }
-  Op op(c, "mv", "MvBackward0", {&self, &vec});
-  no_complex_gradient(op, self);
-  op.save_if(op.needs(1), 0, self);
-  op.save_if(op.needs(0), 1, vec);
-  return op.result(mv_kernel(c, self, vec), [](Backward& b) {
-    if (b.needs(0)) {
-      const Tensor column = unsqueeze(b.grad(), 1);
-      const Tensor row = unsqueeze(b.saved[1], 0);
-      b.grads[0] = pointwise(b.c, {&column, &row});
-    }
-    if (b.needs(1)) b.grads[1] = mv_kernel(b.c, transpose(b.saved[0], 0, 1), b.grad());
-  });
+void mv_into(Context& c, const Tensor& out, const Tensor& matrix, const Tensor& vector) {
+  mv_kernel(c, matrix, vector, out);
 }
 
-Tensor dot(Context& c, Tensor self, Tensor other) {
-  const AutocastScope cast(c, CastPolicy::kPromote, {&self, &other});
-  Op op(c, "dot", "DotBackward0", {&self, &other});
-  no_complex_gradient(op, self);
-  op.save_if(op.needs(1), 0, self);
-  op.save_if(op.needs(0), 1, other);
-  Tensor out = c.empty({}, self.dtype(), self.device());
-  c.cublas_workspace(self.device());
-  return op.result(std::move(out), [](Backward& b) {
-    if (b.c.grad_enabled()) {
-      if (b.needs(0)) b.grads[0] = mul(b.c, b.grad(), b.saved[1]);
-      if (b.needs(1)) b.grads[1] = mul(b.c, b.grad(), b.saved[0]);
-      return;
-    }
-    if (b.needs(0)) b.grads[0] = pointwise(b.c, {&b.grad(), &b.saved[1]});
-    if (b.needs(1)) b.grads[1] = pointwise(b.c, {&b.grad(), &b.saved[0]});
-  });
+void product_workspace(Context& c, const Tensor& x, std::int64_t products) {
+  c.cublas_workspace(x.device(), products);
 }
 
 namespace {
@@ -481,45 +333,6 @@ Tensor linear(Context& c, Tensor input, Tensor weight, Tensor bias) {
   Tensor product = matmul(c, input, t(c, weight));
   if (!bias.defined()) return product;
   return is_dispatching(c) ? add(c, product, bias) : add_(c, product, bias);
-}
-
-std::span<const OpDef> linear_ops() {
-  static constexpr OpDef kOps[] = {
-      {"mm(Tensor input, Tensor mat2)", "torch method",
-       [](Arguments& a) -> OpResult { return mm(a.context(), a.tensor(0), a.tensor(1)); },
-       "docs/rules/products.md#1"},
-      {"addmm(Tensor input, Tensor mat1, Tensor mat2, *, number beta=1, number alpha=1)",
-       "torch method",
-       [](Arguments& a) -> OpResult {
-         return addmm(a.context(), a.tensor(0), a.tensor(1), a.tensor(2), a.number(3), a.number(4));
-       },
-       "docs/rules/products.md#1"},
-      {"bmm(Tensor input, Tensor mat2)", "torch method",
-       [](Arguments& a) -> OpResult { return bmm(a.context(), a.tensor(0), a.tensor(1)); },
-       "docs/rules/products.md#2"},
-      {"baddbmm(Tensor input, Tensor batch1, Tensor batch2, *, number beta=1, number alpha=1)",
-       "torch method",
-       [](Arguments& a) -> OpResult {
-         return baddbmm(a.context(), a.tensor(0), a.tensor(1), a.tensor(2), a.number(3),
-                        a.number(4));
-       },
-       "docs/rules/products.md#2"},
-      {"mv(Tensor input, Tensor vec)", "torch method",
-       [](Arguments& a) -> OpResult { return mv(a.context(), a.tensor(0), a.tensor(1)); },
-       "docs/rules/products.md#2"},
-      {"dot(Tensor input, Tensor tensor)", "torch method",
-       [](Arguments& a) -> OpResult { return dot(a.context(), a.tensor(0), a.tensor(1)); },
-       "docs/rules/products.md#2"},
-      {"matmul(Tensor input, Tensor other)", "torch method",
-       [](Arguments& a) -> OpResult { return matmul(a.context(), a.tensor(0), a.tensor(1)); },
-       "docs/rules/products.md#2"},
-      {"linear(Tensor input, Tensor weight, Tensor? bias=None)", "F",
-       [](Arguments& a) -> OpResult {
-         return linear(a.context(), a.tensor(0), a.tensor(1), a.optional_tensor(2));
-       },
-       "docs/rules/products.md#1"},
-  };
-  return kOps;
 }
 
 }  // namespace tidemark::ops

@@ -7,9 +7,11 @@
 
 #include "sim/ops/complex_ops.h"
 #include "sim/ops/composite_ops.h"
+#include "sim/ops/contraction_ops.h"
 #include "sim/ops/copy_slices.h"
 #include "sim/ops/cub.h"
 #include "sim/ops/kernels.h"
+#include "sim/ops/linear_ops.h"
 #include "sim/ops/parts.h"
 #include "sim/ops/recorded_gradients.h"
 #include "sim/ops/recorded_kernels.h"
@@ -241,6 +243,20 @@ void check_floating(const Tensor& x, std::string_view name);
 void check_scan_in_place(const Tensor& x, std::string_view name);
 void check_turn(const Dims& dims);
 void check_rank_at_least(const Tensor& x, std::int64_t least);
+void check_mm(const Tensor& self, const Tensor& mat2);
+void check_addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2);
+void check_addmm_(const Tensor& self, const Tensor& mat1, const Tensor& mat2);
+void check_bmm(const Tensor& self, const Tensor& mat2);
+void check_baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2);
+void check_baddbmm_(const Tensor& self, const Tensor& batch1, const Tensor& batch2);
+void check_addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, bool in_place);
+void check_mv(const Tensor& self, const Tensor& vec);
+void check_addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, bool in_place);
+void check_addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, bool in_place);
+void check_dot(const Tensor& self, const Tensor& other);
+void check_outer(const Tensor& self, const Tensor& vec2);
+/// Of a product whose gradient is known for real numbers alone. Errors: NotModelled.
+void check_real_gradient(const Tensor& x);
 void check_diag(const Tensor& x);
 void check_topk(const Tensor& x, std::int64_t k, std::int64_t dim);
 void check_mode(const Tensor& x, std::int64_t dim);

@@ -22,22 +22,18 @@ namespace {
 /// Nodes of C++ functions that make their gradients by operators where gradients are recorded. All
 /// element-wise records do, too.
 constexpr std::string_view kHaveGradients[] = {
-    "AddmmBackward0",
     "AliasBackward0",
     "AvgPool2DBackward0",
     "AvgPoolBackwardBackward0",
-    "BmmBackward0",
     "CatBackward0",
     "CloneBackward0",
     "ConvolutionBackward0",
     "CopyBackwards",
-    "DotBackward0",
     "ExpandBackward0",
     "LinalgVectorNormBackward0",
     "LogSoftmaxBackward0",
     "LogSoftmaxBackwardDataBackward0",
     "MaskedFillBackward0",
-    "MmBackward0",
     "PermuteBackward0",
     "MaxPool2DWithIndicesBackward0",
     "SelectBackward0",
@@ -103,10 +99,6 @@ void check_has_gradient(std::string_view node) {
 Tensor times_number(Context& c, const Tensor& x) { return mul(c, x, number_tensor(c)); }
 Tensor over_number(Context& c, const Tensor& x) { return div(c, x, number_tensor(c)); }
 
-Tensor recorded_scale(Context& c, const Tensor& x, double factor) {
-  return factor == 1 ? x : times_number(c, x);
-}
-
 Tensor recorded_sum_to(Context& c, const Tensor& x, const Dims& sizes) {
   if (sizes.empty()) return sum(c, x, {}, false, {});
   const std::int64_t leading = x.dim() - static_cast<std::int64_t>(sizes.size());
@@ -158,26 +150,6 @@ Tensor recorded_select_backward(Context& c, const Tensor& grad, const Dims& size
   Op op(c, "select_backward", "SelectBackwardBackward0", {&grad});
   return op.result(c.empty(sizes, grad.dtype(), grad.device()),
                    [=](Backward& b) { b.grads[0] = select(b.c, b.grad(), dim, index); });
-}
-
-namespace {
-
-bool is_column_major(const Dims& sizes, const Dims& strides) {
-  return strides[0] == 1 && strides[1] == sizes[0];
-}
-
-}  // namespace
-
-Tensor recorded_mm_first(Context& c, const Tensor& grad, const Tensor& mat2, const Dims& sizes,
-                         const Dims& strides) {
-  if (is_column_major(sizes, strides)) return t(c, mm(c, mat2, t(c, grad)));
-  return mm(c, grad, t(c, mat2));
-}
-
-Tensor recorded_mm_second(Context& c, const Tensor& grad, const Tensor& mat1, const Dims& sizes,
-                          const Dims& strides) {
-  if (is_column_major(sizes, strides)) return t(c, mm(c, t(c, grad), mat1));
-  return mm(c, t(c, mat1), grad);
 }
 
 }  // namespace tidemark::ops

@@ -29,13 +29,6 @@ Tensor recorded_slice_backward(Context& c, const Tensor& grad, const Dims& sizes
                                std::int64_t start, std::int64_t end, std::int64_t step);
 Tensor recorded_select_backward(Context& c, const Tensor& grad, const Dims& sizes, std::int64_t dim,
                                 std::int64_t index);
-/// mm_mat1_backward and mm_mat2_backward.
-Tensor recorded_mm_first(Context& c, const Tensor& grad, const Tensor& mat2, const Dims& sizes,
-                         const Dims& strides);
-Tensor recorded_mm_second(Context& c, const Tensor& grad, const Tensor& mat1, const Dims& sizes,
-                          const Dims& strides);
-/// maybe_multiply.
-Tensor recorded_scale(Context& c, const Tensor& x, double factor);
 /// x times (over) a number.
 Tensor times_number(Context& c, const Tensor& x);
 Tensor over_number(Context& c, const Tensor& x);

@@ -67,7 +67,7 @@ constexpr std::array<std::string_view, 12> kLooks{
     "is_cuda", "dim",     "numel",  "itemsize", "sizes",  "suggest_memory_format"};
 /// Of these a node keeps copies.
 const Parameter kInteger{Parameter::Kind::kOther, "int", "", "", false};
-constexpr std::array<std::string_view, 3> kCapturedLooks{"sizes", "dtype", "device"};
+constexpr std::array<std::string_view, 4> kCapturedLooks{"sizes", "strides", "dtype", "device"};
 
 }  // namespace
 

@@ -278,8 +278,8 @@ Statement read_statement(const std::shared_ptr<const SourceText>& source) {
 bool mentions(const Expression& expression, std::string_view name) {
   if (expression.kind == Expression::Kind::kName) return expression.text == name;
   const bool is_call = expression.kind == Expression::Kind::kCall;
-  static constexpr std::array<std::string_view, 5> kLooks{"zeros_like", "sizes", "numel", "dtype",
-                                                          "device"};
+  static constexpr std::array<std::string_view, 6> kLooks{"zeros_like", "sizes", "strides",
+                                                          "numel",      "dtype", "device"};
   if (is_call && std::ranges::find(kLooks, expression.text) != kLooks.end()) return false;
   return std::any_of(expression.parts.begin(), expression.parts.end(),
                      [name](const Expression& part) { return mentions(part, name); });

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -218,6 +219,8 @@ class Whole {
       // What NAME_ overwrites is kept as it was.
       if (record_.writes_self && slots_[i] == "self") {
         saves += fmt::format("  if (op.records()) op.save({}, clone(c, self));\n", i);
+      } else if (const std::optional<std::size_t> only = only_wanted_for(i)) {
+        saves += fmt::format("  op.save_if(op.needs({}), {}, {});\n", *only, i, slots_[i]);
       } else {
         saves += fmt::format("  op.save({}, {});\n", i, slots_[i]);
       }
@@ -281,6 +284,22 @@ class Whole {
     }
   }
 
+  /// The input whose gradient alone mentions the slot, where there are several.
+  /// Source: torchgen's guard_for.
+  [[nodiscard]] std::optional<std::size_t> only_wanted_for(std::size_t slot) const {
+    const auto is_list = [](const Parameter& each) { return each.type.starts_with("Tensor[]"); };
+    if (inputs_.size() < 2 || record_.label.find("backward") != std::string::npos ||
+        std::ranges::any_of(record_.parameters, is_list))
+      return std::nullopt;
+    std::optional<std::size_t> only;
+    for (const WrittenGradient& each : record_.gradients) {
+      if (!mentions(each.value, slots_[slot])) continue;
+      if (only || each.when != WrittenGradient::When::kAlways) return std::nullopt;
+      only = place_in(inputs_, each.parameter);
+    }
+    return only;
+  }
+
   /// The function that computes the gradients.
   std::string backward() {
     if (record_.gradients.empty()) return "nullptr";
@@ -311,7 +330,7 @@ class Whole {
     }
     std::string captured = "=";
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      for (const std::string_view look : {"sizes", "dtype", "device"}) {
+      for (const std::string_view look : {"sizes", "strides", "dtype", "device"}) {
         const std::string name = fmt::format("{}{}", look, i);
         if (code.find(name) != std::string::npos)
           captured += fmt::format(", {} = {}.{}()", name, inputs_[i], look);
