@@ -143,6 +143,14 @@ constexpr auto kNameParts = [] {
   return parts;
 }();
 bool is_name_part(char c) { return kNameParts[static_cast<unsigned char>(c)]; }
+// Those that neither end a string nor make what is behind them part of it.
+constexpr auto kPlainInString = [] {
+  std::array<bool, 256> plain{};
+  plain.fill(true);
+  for (const unsigned char c : {'"', '\'', '\\', '\n', '\r'}) plain[c] = false;
+  return plain;
+}();
+bool is_plain_in_string(char c) { return kPlainInString[static_cast<unsigned char>(c)]; }
 bool is_hex_digit(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
@@ -276,7 +284,8 @@ class Lexer {
     const char c = peek();
     const std::uint32_t begin = at_;
     if (c == ' ' || c == '\t' || c == '\f' || c == '\n' || c == '\r') {
-      ++at_;
+      do ++at_;
+      while (at_ < text_.size() && text_[at_] == ' ');
     } else if (c == '#') {
       skip_to_line_end();
     } else if (c == '\\') {
@@ -374,7 +383,8 @@ class Lexer {
         at_ += triple ? 3 : 1;
         break;
       } else {
-        ++at_;
+        do ++at_;
+        while (at_ < text_.size() && is_plain_in_string(text_[at_]));
       }
     }
     push(Tok::kString, begin);
