@@ -187,15 +187,13 @@ std::size_t LoopSearch::count_passed(TextLines& lines, std::size_t line) {
     const std::string_view begin = question_.texts.front();
     if (text.substr(from).starts_with(begin)) return 0;
     const std::string wanted = std::string("\n").append(begin);
-    std::size_t found = lines.whole().find(wanted);
-    if (found != std::string_view::npos && found + 1 <= from) {
-      found = find_text(text.substr(from), wanted);
-      if (found != std::string_view::npos) found += from;
-    }
-    at = found >= text.size() ? text.rfind('\n') + 1 : found + 1;
-    if (at <= from) return 0;
+    // From the text's beginning on, the text itself knows: programs ask it of a file again.
     const Str& whole = lines.whole();
-    count = whole.line_ends_before(at) - whole.line_ends_before(from);
+    const std::size_t found = from == 0 ? whole.find(wanted) : find_text(text.substr(from), wanted);
+    at = found >= text.size() - from ? text.rfind('\n') + 1 : from + found + 1;
+    if (at <= from) return 0;
+    count =
+        from == 0 ? whole.line_ends_before(at) : count_bytes(text.substr(from, at - from), '\n');
   } else {
     for (std::size_t end = text.find('\n', at); end != std::string_view::npos;
          end = text.find('\n', at)) {

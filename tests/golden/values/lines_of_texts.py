@@ -123,3 +123,11 @@ print(i, len(line))
 # Searches in long texts give the same when they are asked again.
 for part in ("é", "class C: 96", "nowhere", "", "\n", "import os 0", "def f(): 195"):
     print([(part in text, text.find(part), text.count(part) > 0) for _ in range(2)])
+
+# Many lines are found one by one: what a loop costs grows with the text.
+many = "\n".join("def f():" if i % 2 else "    x = " + "y" * 40 for i in range(60000))
+count = 0
+for i, line in enumerate(many.split("\n")):
+    if line.startswith("def"):
+        count += i
+print(count, i, sum([1 for line in many.splitlines() if line.startswith("def")]))
