@@ -173,13 +173,22 @@ bool has_other_line_ends(std::string_view text) {
   const __m128i range = _mm_set1_epi8(0x1e - '\v');
   const __m128i next_line = _mm_set1_epi8('\xc2');
   const __m128i separator = _mm_set1_epi8('\xe2');
-  for (; text.size() - at >= kBlock; at += kBlock) {
-    const __m128i block = block_at(text.data() + at);
+  const auto candidates = [&](std::size_t from) {
+    const __m128i block = block_at(text.data() + from);
     const __m128i above = _mm_sub_epi8(block, first);
     const __m128i in_range = _mm_cmpeq_epi8(_mm_min_epu8(above, range), above);
     const __m128i others =
         _mm_or_si128(_mm_cmpeq_epi8(block, next_line), _mm_cmpeq_epi8(block, separator));
-    unsigned bits = bits_of(_mm_or_si128(in_range, others));
+    return _mm_or_si128(in_range, others);
+  };
+  for (; text.size() - at >= kBlock; at += kBlock) {
+    const __m128i here = candidates(at);
+    if (text.size() - at >= 2 * kBlock &&
+        bits_of(_mm_or_si128(here, candidates(at + kBlock))) == 0) {
+      at += kBlock;
+      continue;
+    }
+    unsigned bits = bits_of(here);
     for (; bits != 0; bits &= bits - 1) {
       const auto i = static_cast<std::size_t>(std::countr_zero(bits));
       if (ends_line(text.substr(at + i))) return true;

@@ -119,6 +119,24 @@ void add_file_functions(Interp& in, Module& module) {
     read->keep(path, text);
     return text;
   });
+  // The same of a file that may be read; None too where another may not.
+  define(in, module, "plain_text(path)", [read](Interp& interp, Arguments& args) {
+    const std::string& path = args.text(0);
+    if (Value known = read->find(path); !known.is_none()) return known;
+    SourceFiles* const files = interp.options().imports.files.get();
+    auto* const host = dynamic_cast<HostView*>(files);
+    if (host == nullptr || !path.starts_with('/')) return Value::none();
+    std::optional<std::string> found;
+    try {
+      found = host->text(path);
+    } catch (const InputError&) {
+      return Value::none();
+    }
+    if (!found) return Value::none();
+    Value text = interp.str(*std::move(found));
+    read->keep(path, text);
+    return text;
+  });
   // What was read of a file before; None: nothing.
   define(in, module, "known_text(path)",
          [read](Interp&, Arguments& args) { return read->find(args.text(0)); });

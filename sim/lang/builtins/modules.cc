@@ -347,6 +347,36 @@ void add_attribute_access(Interp& in, Module& module) {
                        });
              return Value::integer(held);
            })}));
+  // What such a table's get() and `in` find, in short: its _find() is asked where the table is of
+  // another kind, or what it has not may be kept apart.
+  const Object* const plain_access = module.find(in.intern("attribute_access"))->object();
+  const auto find = [plain_access, owner = in.intern("_owner"), access = in.intern("_access"),
+                     search = in.intern("_find"),
+                     apart = in.intern("_kept_apart")](Interp& interp, Arguments& args) -> Value {
+    constexpr std::size_t kPlain = 3;  // attributes of one that is of no other kind
+    const auto* table = args[0].as<Instance>();
+    const auto* name = args[1].as<Str>();
+    if (table != nullptr && name != nullptr && table->attrs().size() == kPlain) {
+      const Value* how = table->attrs().find(access);
+      const Value* of = table->attrs().find(owner);
+      const auto* object =
+          of == nullptr || of->as<Module>() != nullptr ? nullptr : of->as<Instance>();
+      if (object != nullptr && how != nullptr && how->is_object() &&
+          how->object() == plain_access) {
+        const Value* own = object->attrs().find(interp.intern(name->text()));
+        if (own != nullptr) return *own;
+        if (object->type().lookup(apart) == nullptr) return Value::not_implemented();
+      }
+    }
+    return interp.call_method(args[0], search, {args[1]});
+  };
+  define(in, module, "table_get(self, key, default=None)", [find](Interp& interp, Arguments& args) {
+    Value found = find(interp, args);
+    return found.tag() == Tag::kNotImplemented ? args[2] : found;
+  });
+  define(in, module, "table_has(self, key)", [find](Interp& interp, Arguments& args) {
+    return Value::boolean(find(interp, args).tag() != Tag::kNotImplemented);
+  });
   const Ref<ClassObject> base = in.make_class("dict", "builtins", {in.classes().dict});
   base->allocate = [](Interp& interp, Ref<ClassObject> type) {
     return make_ref<Instance>(interp.heap(), std::move(type));

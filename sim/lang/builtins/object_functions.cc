@@ -49,14 +49,17 @@ bool keeps_attributes(const Value& value) {
          object->attrs().find(known(name::kDict)) == nullptr;
 }
 
+/// Whether the class says what setting a name of its objects does.
+bool is_ruled(Interp& in, const ClassObject& type, Name name) {
+  if (name == known(name::kClass) || name == known(name::kDict)) return true;
+  const Value* found = type.lookup(name);
+  return found != nullptr && found->is_object() &&
+         (found->as<Property>() != nullptr || descriptor_hook(in, *found, "__set__") != nullptr);
+}
+
 /// What `object.name = value` does. Requires: `keeps` says what keeps_attributes() does.
 void set_plainly(Interp& in, const Value& object, bool keeps, Name name, const Value& value) {
-  const auto is_ruled = [&] {
-    const Value* found = object.as<Instance>()->type().lookup(name);
-    return found != nullptr &&
-           (found->as<Property>() != nullptr || descriptor_hook(in, *found, "__set__") != nullptr);
-  };
-  if (!keeps || name == known(name::kClass) || name == known(name::kDict) || is_ruled()) {
+  if (!keeps || is_ruled(in, object.as<Instance>()->type(), name)) {
     in.set_attr(object, name, value);
   } else {
     object.as<Instance>()->set_own(name, value);
@@ -67,6 +70,26 @@ std::vector<Name> names_in(Interp& in, const Value& texts) {
   std::vector<Name> names;
   for (const Value& text : in.unpack(texts)) names.push_back(in.intern(in.to_str(text)));
   return names;
+}
+
+/// A new object with these values in the place of the old one's. Empty: the old one has other
+/// attributes than these names, or in another order, or its class rules how one of them is set.
+Value copied(Interp& in, const std::vector<Name>& names, const Instance& object,
+             std::vector<Value>& values) {
+  std::size_t count = 0;
+  for (const AttrMap::Entry& entry : object.attrs().entries()) {
+    if (count == names.size() || entry.name != names[count]) return {};
+    ++count;
+  }
+  ClassObject& type = object.type();
+  const auto is_other = [&](Name name) { return is_ruled(in, type, name); };
+  if (count != names.size() || std::any_of(names.begin(), names.end(), is_other)) return {};
+  const Ref<Instance> made = allocate_instance(in, type);
+  made->attrs() = object.attrs();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!values[i].empty()) *made->attrs().find(names[i]) = std::move(values[i]);
+  }
+  return made;
 }
 
 /// What dataclasses.replace() gives of an object whose __init__ sets these names and does no more.
@@ -92,6 +115,7 @@ Value replaced(Interp& in, const std::vector<Name>& names, const Value& object,
     values[static_cast<std::size_t>(at - names.begin())] = entry.value;
   }
   in.charge(2 * names.size());
+  if (Value copy = copied(in, names, *object.as<Instance>(), values); !copy.empty()) return copy;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (values[i].empty()) values[i] = in.get_attr(object, names[i]);
   }

@@ -153,7 +153,7 @@ Characters& Regex::places_in(const Value& value, std::string_view text) {
   if (value.as<Str>() == nullptr || !value.same_as(last_)) {
     const auto* whole = value.as<Str>();
     const bool is_ascii = whole != nullptr && whole->text().size() == text.size()
-                              ? static_cast<std::size_t>(whole->length()) == text.size()
+                              ? whole->is_ascii()
                               : std::ranges::none_of(text, [](char c) { return (c & 0x80) != 0; });
     places_ = Characters(text, is_ascii);
     // An instance of a subclass may hold this in turn.

@@ -83,6 +83,15 @@ Value strip(Interp& in, Arguments& args) {
   return in.str(std::string(stripped(args.text(0), characters, kLeft, kRight)));
 }
 
+/// A list of lines, which are made when somebody asks for them. Empty: it is not made so.
+Value late_lines(Interp& in, const Value& text, bool is_split) {
+  if (text.as<Str>() == nullptr) return {};
+  std::optional<ListItems> lines = lines_of(text.ref<Str>(), is_split);
+  if (!lines) return {};
+  in.charge(text.as<Str>()->text().size() / 1024);
+  return make_ref<List>(in.heap(), std::move(*lines));
+}
+
 Value split(Interp& in, Arguments& args) {
   std::string_view text = args.text(0);
   std::int64_t left = args.integer(2);
@@ -107,6 +116,9 @@ Value split(Interp& in, Arguments& args) {
   constexpr std::size_t kLong = 256;
   if (left < 0 && separator.size() == 1 && text.size() > kLong)
     out.reserve(count_bytes(text, separator.front()) + 1);
+  if (separator == "\n" && left < 0) {
+    if (Value lines = late_lines(in, args[0], true); !lines.empty()) return lines;
+  }
   while (left-- != 0) {
     const std::size_t end = find_text(text, separator);
     if (end == std::string_view::npos) break;
@@ -384,6 +396,9 @@ constexpr FunctionRow kMethods[] = {
      [](Interp& in, Arguments& args) {
        std::string_view text = args.text(0);
        const bool keeps_ends = args.boolean(1);
+       if (!keeps_ends) {
+         if (Value lines = late_lines(in, args[0], false); !lines.empty()) return lines;
+       }
        std::vector<Value> out;
        // Mostly nothing but '\n' ends lines: that is found once.
        const std::size_t kept = keeps_ends ? 1 : 0;

@@ -44,7 +44,7 @@ bool names_slot(Interp& interp, const Value& slots, const ClassObject& owner,
   const auto* tuple = slots.as<Tuple>();
   const auto* list = slots.as<List>();
   if (tuple == nullptr && list == nullptr) return true;  // a dict or an iterator: all are let in
-  for (const Value& slot : tuple != nullptr ? tuple->items : list->items) {
+  for (const Value& slot : tuple != nullptr ? tuple->items : list->items.all()) {
     const auto* text = slot.as<Str>();
     if (text == nullptr || text->text() == "__dict__" || is_it(text->text())) return true;
   }

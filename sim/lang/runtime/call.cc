@@ -300,6 +300,34 @@ Value Interp::run_as_python(std::vector<Value> locals, const std::function<Value
   return result;
 }
 
+namespace {
+
+/// Drops a call's arguments from the first to the last, whether it succeeded or not.
+class DropsForward {
+ public:
+  explicit DropsForward(ValueStack::Span& values) : values_(values) {}
+  ~DropsForward() { values_.drop_forward(); }
+  DropsForward(const DropsForward&) = delete;
+  DropsForward& operator=(const DropsForward&) = delete;
+
+ private:
+  ValueStack::Span& values_;
+};
+
+/// Calls one that stands for a function of Python: an exception keeps its arguments.
+Value call_as_python(Interp& in, Builtin& builtin, Arguments& arguments, ValueStack::Span& bound) {
+  try {
+    return builtin.function(in, arguments);
+  } catch (Raised& raised) {
+    std::vector<Value> locals;
+    for (std::size_t i = 0; i < bound.size(); ++i) locals.push_back(std::move(bound[i]));
+    keep_locals(in, *raised.exception, std::move(locals));
+    throw;
+  }
+}
+
+}  // namespace
+
 Value call_builtin(Interp& in, Builtin& builtin, CallArgs& args) {
   if (builtin.raw) return builtin.raw(in, args);
   const Signature& signature = builtin.signature(in);
@@ -308,19 +336,9 @@ Value call_builtin(Interp& in, Builtin& builtin, CallArgs& args) {
   ValueStack::Span bound(in.value_stack(), total);
   bind_signature(in, signature, args, bound.data());
   Arguments arguments(in, signature, {bound.data(), total});
-  Value result;
-  try {
-    result = builtin.function(in, arguments);
-  } catch (Raised& raised) {
-    if (builtin.python) {
-      std::vector<Value> locals;
-      for (std::size_t i = 0; i < total; ++i) locals.push_back(std::move(bound[i]));
-      keep_locals(in, *raised.exception, std::move(locals));
-    }
-    bound.drop_forward();
-    throw;
-  }
-  bound.drop_forward();
+  const DropsForward drops(bound);
+  Value result = builtin.python ? call_as_python(in, builtin, arguments, bound)
+                                : builtin.function(in, arguments);
   TIDEMARK_CHECK(!result.empty(), signature.function + " gave no value");
   return result;
 }
@@ -566,35 +584,6 @@ Value Interp::call_special(const Value& object, Name name, std::vector<Value> po
   if (method.empty()) return {};
   if (!self.empty()) positional.insert(positional.begin(), std::move(self));
   return call(method, std::move(positional));
-}
-
-std::string Interp::callable_name(const Value& callee) {
-  if (const auto* function = callee.as<Function>()) return std::string(text(function->qualname));
-  if (const auto* builtin = callee.as<Builtin>()) return std::string(text(builtin->name));
-  if (const auto* method = callee.as<BoundMethod>()) {
-    check_stack();
-    return callable_name(method->function);
-  }
-  if (const auto* type = callee.as<ClassObject>()) return std::string(text(type->name()));
-  return type_name(callee) + " object";
-}
-
-bool Interp::callable(const Value& value) const {
-  if (!value.is_object()) return false;
-  switch (value.object()->kind()) {
-    case Kind::kFunction:
-    case Kind::kBuiltin:
-    case Kind::kClass:
-    case Kind::kBoundMethod:
-    case Kind::kStaticMethod:
-      return true;
-    case Kind::kInstance:
-    case Kind::kHost:
-    case Kind::kException:
-      return static_cast<Instance*>(value.object())->type().lookup(known(name::kCall)) != nullptr;
-    default:
-      return has_code(value) && class_of(value).lookup(known(name::kCall)) != nullptr;
-  }
 }
 
 }  // namespace tidemark::lang

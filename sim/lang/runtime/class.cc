@@ -76,7 +76,7 @@ void AttrMap::complete(std::vector<Entry> members) {
 }
 
 void AttrMap::set(Name name, Value value) {
-  const std::size_t found = index_of(name);
+  const std::size_t found = may_have(name) ? index_of(name) : kNone;
   if (found != kNone) {
     entries_[found].value = std::move(value);
     return;

@@ -1,7 +1,7 @@
 #include "sim/lang/runtime/exceptions.h"
 #include "sim/lang/runtime/iterators.h"
 
-/// The class of any value.
+/// The class of any value, and whether it may be called.
 namespace tidemark::lang {
 
 ClassObject& Interp::class_of(const Value& value) const {
@@ -105,6 +105,35 @@ std::string Interp::type_name(const Value& value) const {
 
 bool Interp::is_instance(const Value& value, const ClassObject& type) const {
   return class_of(value).derives_from(type);
+}
+
+std::string Interp::callable_name(const Value& callee) {
+  if (const auto* function = callee.as<Function>()) return std::string(text(function->qualname));
+  if (const auto* builtin = callee.as<Builtin>()) return std::string(text(builtin->name));
+  if (const auto* method = callee.as<BoundMethod>()) {
+    check_stack();
+    return callable_name(method->function);
+  }
+  if (const auto* type = callee.as<ClassObject>()) return std::string(text(type->name()));
+  return type_name(callee) + " object";
+}
+
+bool Interp::callable(const Value& value) const {
+  if (!value.is_object()) return false;
+  switch (value.object()->kind()) {
+    case Kind::kFunction:
+    case Kind::kBuiltin:
+    case Kind::kClass:
+    case Kind::kBoundMethod:
+    case Kind::kStaticMethod:
+      return true;
+    case Kind::kInstance:
+    case Kind::kHost:
+    case Kind::kException:
+      return static_cast<Instance*>(value.object())->type().lookup(known(name::kCall)) != nullptr;
+    default:
+      return has_code(value) && class_of(value).lookup(known(name::kCall)) != nullptr;
+  }
 }
 
 }  // namespace tidemark::lang

@@ -44,7 +44,7 @@ bool ordered(CompareOp op, const T& a, const T& b) {
 const std::vector<Value>* sequence_of(const Value& a, const Value& b, bool& same_kind) {
   if (const List* list = a.as<List>()) {
     same_kind = b.as<List>() != nullptr;
-    return &list->items;
+    return &list->items.all();
   }
   if (const Tuple* tuple = a.as<Tuple>()) {
     same_kind = b.as<Tuple>() != nullptr;

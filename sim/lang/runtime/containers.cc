@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "sim/base/text_search.h"
 #include "sim/lang/runtime/annotations.h"
 #include "sim/lang/runtime/exceptions.h"
 #include "sim/lang/runtime/iterators.h"
@@ -127,8 +126,7 @@ bool Interp::builtin_contains(const Value& container, const Value& item) {
           type_error(fmt::format("'in <string>' requires string as left operand, not {}",
                                  type_name(item)));
         }
-        const std::string& whole = static_cast<Str*>(object)->text();
-        return find_text(whole, part->text()) != std::string_view::npos;
+        return static_cast<Str*>(object)->find(part->text()) != std::string_view::npos;
       }
       case Kind::kDict: {
         const Value keep = container;
@@ -159,7 +157,7 @@ bool Interp::builtin_contains(const Value& container, const Value& item) {
       case Kind::kTuple: {
         const Value keep = container;
         const std::vector<Value>& items = object->kind() == Kind::kList
-                                              ? static_cast<List*>(object)->items
+                                              ? static_cast<List*>(object)->items.all()
                                               : static_cast<Tuple*>(object)->items;
         const Str* text = item.as<Str>();
         for (std::size_t i = 0; i < items.size(); ++i) {  // An item's code may change the list
@@ -328,6 +326,33 @@ Value item_of_ranks(Interp& in, const Value& container, const std::vector<Value>
                  [&](std::span<const Value> of) { return in.builtin_get_item(container, of[0]); });
 }
 
+/// lines[i] and lines[i:j]. Empty: it is not known without all of the lines.
+Value item_of_lines(Interp& in, const ListItems& items, const Value& key) {
+  if (key.is_int())
+    return key.as_int() >= 0 ? items.get(static_cast<std::size_t>(key.as_int())) : Value();
+  const Slice* slice = key.as<Slice>();
+  const auto is_plain = [](const Value& part) { return part.is_none() || part.is_int(); };
+  if (slice != nullptr && slice->start.is_int() && slice->start.as_int() >= 0 &&
+      slice->stop.is_none() && slice->step.is_none()) {
+    const std::size_t line = items.first_line() + static_cast<std::size_t>(slice->start.as_int());
+    if (items.lines()->begin_of(line) == std::string_view::npos) return in.list({});
+    return make_ref<List>(in.heap(), ListItems(items.lines(), line));
+  }
+  if (slice == nullptr || !is_plain(slice->start) || !is_plain(slice->stop)) return {};
+  const auto size = static_cast<std::int64_t>(items.size());
+  const auto at = slice->indices(size);
+  if (!at || at->step != 1 || at->count == 0) return {};
+  const auto first = static_cast<std::size_t>(at->start);
+  if (at->start + at->count == size)
+    return make_ref<List>(in.heap(), ListItems(items.lines(), items.first_line() + first));
+  constexpr std::int64_t kFew = 32;
+  if (at->count > kFew) return {};
+  std::vector<Value> out;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(at->count); ++i)
+    out.push_back(items.get(first + i));
+  return in.list(std::move(out));
+}
+
 }  // namespace
 
 Value Interp::builtin_get_item(const Value& container, const Value& key) {
@@ -341,6 +366,10 @@ Value Interp::builtin_get_item(const Value& container, const Value& key) {
     Object* object = container.object();
     switch (object->kind()) {
       case Kind::kList: {
+        if (static_cast<List*>(object)->items.lines()) [[unlikely]] {
+          Value found = item_of_lines(*this, static_cast<List*>(object)->items, key);
+          if (!found.empty()) return found;
+        }
         const std::vector<Value>& items = static_cast<List*>(object)->items;
         if (key.is_int()) return items[checked_index(key.as_int(), items.size(), "list")];
         const Value keep = container;

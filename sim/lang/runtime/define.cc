@@ -232,7 +232,7 @@ class Intercepted final : public Instance {
     const Value function = *type().lookup(interp.intern("__getattribute__"));
     const Value self = Ref<Instance>(this);
     try {
-      return interp.call(function, {self, interp.str(std::string(interp.text(name)))});
+      return interp.call(function, {self, interp.text_value(name)});
     } catch (const Raised& raised) {
       if (!raised.exception->type().derives_from(*interp.classes().attribute_error)) throw;
       ClassObject* owner = nullptr;

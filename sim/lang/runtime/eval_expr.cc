@@ -238,7 +238,7 @@ std::vector<Value> Evaluator::items(const SequenceExpr* node) {
     frame_.at = item->place;
     for (Value& value : in_.unpack(spread)) list->items.push_back(std::move(value));
   }
-  return std::move(list->items);
+  return std::move(list->items.all());
 }
 
 Value Evaluator::dict(const DictExpr* node) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <typeinfo>
 
 #include "sim/lang/runtime/bound_check.h"
 #include "sim/lang/runtime/frame.h"
@@ -165,7 +166,7 @@ void Evaluator::unpack(const SequenceExpr* target, Value value) {
   }
   const std::vector<Value>* sequence = nullptr;
   if (const Tuple* tuple = value.as<Tuple>()) sequence = &tuple->items;
-  if (const List* list = value.as<List>()) sequence = &list->items;
+  if (const List* list = value.as<List>()) sequence = &list->items.all();
   if (sequence != nullptr && star == wanted) {
     if (sequence->size() < wanted) too_few(sequence->size());
     if (sequence->size() > wanted) too_many();
@@ -353,9 +354,8 @@ Flow Evaluator::for_stmt(const ForStmt* node) {
 
 std::unique_ptr<LoopWatch> Evaluator::watch(const ForStmt* node, const Iterator& iterator) {
   if (in_.loop_watcher_ == nullptr || node->target->kind != ExprKind::kName) return nullptr;
-  const auto* range = dynamic_cast<const RangeIterator*>(&iterator);
-  if (range == nullptr) return nullptr;
-  return in_.loop_watcher_->watch({*node, frame_, *range});
+  if (typeid(iterator) != typeid(RangeIterator)) return nullptr;
+  return in_.loop_watcher_->watch({*node, frame_, static_cast<const RangeIterator&>(iterator)});
 }
 
 void Evaluator::leave_out_turns(LoopWatch& loop_watch, RangeIterator& range, const ForStmt* node) {

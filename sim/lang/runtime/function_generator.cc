@@ -274,14 +274,15 @@ Value FunctionGenerator::advance(Interp& interp, Evaluator& evaluator) {
         break;
       }
       case Form::kYieldFrom: {
-        auto* inner = dynamic_cast<FunctionGenerator*>(level.iterator.get());
         Value given = std::exchange(sent_, {});
-        Value item = inner == nullptr || given.empty() || given.is_none()
-                         ? level.iterator->next(interp)
-                         : inner->send(interp, std::move(given));
+        const auto inner = [&] { return dynamic_cast<FunctionGenerator*>(level.iterator.get()); };
+        FunctionGenerator* const asked = given.empty() || given.is_none() ? nullptr : inner();
+        Value item =
+            asked == nullptr ? level.iterator->next(interp) : asked->send(interp, std::move(given));
         if (!item.empty()) return item;
         const Expr* target = static_cast<const YieldStmt*>(level.node)->target;
-        Value result = inner == nullptr ? Value::none() : inner->take_returned();
+        FunctionGenerator* const ended = inner();
+        Value result = ended == nullptr ? Value::none() : ended->take_returned();
         levels_.pop_back();
         if (target != nullptr) evaluator.assign(target, std::move(result));
         break;

@@ -13,13 +13,31 @@ SequenceIterator::SequenceIterator(Heap& heap, Value sequence, bool backward)
   if (backward_) at_ = items()->size();
 }
 
+TextLines* SequenceIterator::lines() const {
+  const List* list = backward_ ? nullptr : sequence_.as<List>();
+  return list == nullptr ? nullptr : list->items.lines().get();
+}
+
+std::size_t SequenceIterator::upcoming_line() const {
+  return sequence_.as<List>()->items.first_line() + at_;
+}
+
 const std::vector<Value>* SequenceIterator::items() const {
-  if (const List* list = sequence_.as<List>()) return &list->items;
+  if (const List* list = sequence_.as<List>()) return &list->items.all();
   if (const Tuple* tuple = sequence_.as<Tuple>()) return &tuple->items;
   return nullptr;
 }
 
 Value SequenceIterator::next(Interp& /*interp*/) {
+  if (TextLines* text = lines()) {
+    Value line = text->line(upcoming_line());
+    if (line.empty()) {
+      sequence_.reset();
+    } else {
+      ++at_;
+    }
+    return line;
+  }
   const std::vector<Value>* sequence = items();
   if (sequence == nullptr) return {};
   if (backward_) {

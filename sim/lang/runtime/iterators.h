@@ -23,6 +23,9 @@ class SequenceIterator final : public Iterator {
   void clear() override { sequence_.reset(); }
   /// What is still to come; empty: it goes backward, or nothing is left.
   [[nodiscard]] std::span<const Value> upcoming() const;
+  /// The text whose lines these are, and the number of the one to come; null: they are values.
+  [[nodiscard]] TextLines* lines() const;
+  [[nodiscard]] std::size_t upcoming_line() const;
   /// Requires: as many are upcoming.
   void skip(std::size_t count) { at_ += count; }
 

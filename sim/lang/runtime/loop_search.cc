@@ -1,6 +1,8 @@
 #include "sim/lang/runtime/loop_search.h"
 
 #include <algorithm>
+#include <string>
+#include <typeinfo>
 #include <utility>
 
 #include "sim/base/text_search.h"
@@ -170,6 +172,40 @@ inline bool LoopSearch::is_passed(std::string_view text) {
                                 : answer == Answer::kYes;
 }
 
+/// How many lines are passed over from one on, which is not the last.
+std::size_t LoopSearch::count_passed(TextLines& lines, std::size_t line) {
+  const std::size_t from = lines.begin_of(line);
+  if (from == std::string_view::npos) return 0;
+  const std::string_view text = lines.text();
+  const bool is_lone_begin = !passes_where_ && question_.kind == Question::Kind::kBegins &&
+                             question_.texts.size() == 1 && !question_.texts.front().empty() &&
+                             question_.texts.front().find('\n') == std::string_view::npos;
+  std::size_t at = from;
+  std::size_t count = 0;
+  if (is_lone_begin) {
+    // The next line that begins so: it is found as a text behind the end of a line.
+    const std::string_view begin = question_.texts.front();
+    if (text.substr(from).starts_with(begin)) return 0;
+    const std::string wanted = std::string("\n").append(begin);
+    // From the text's beginning on, the text itself knows: programs ask it of a file again.
+    const Str& whole = lines.whole();
+    const std::size_t found = from == 0 ? whole.find(wanted) : find_text(text.substr(from), wanted);
+    at = found >= text.size() - from ? text.rfind('\n') + 1 : from + found + 1;
+    if (at <= from) return 0;
+    count =
+        from == 0 ? whole.line_ends_before(at) : count_bytes(text.substr(from, at - from), '\n');
+  } else {
+    for (std::size_t end = text.find('\n', at); end != std::string_view::npos;
+         end = text.find('\n', at)) {
+      if (!is_passed(text.substr(at, end - at))) break;
+      at = end + 1;
+      ++count;
+    }
+  }
+  lines.note(line + count, at);
+  return count;
+}
+
 std::optional<LoopSearch> LoopSearch::of(const Interp& in, const ForStmt& loop,
                                          Iterator& iterator) {
   if (loop.body[0]->kind != StmtKind::kIf) return std::nullopt;
@@ -178,9 +214,11 @@ std::optional<LoopSearch> LoopSearch::of(const Interp& in, const ForStmt& loop,
   if (!begin.otherwise.empty() || (loop.body.size != 1 && !goes_on)) return std::nullopt;
   LoopSearch search;
   search.passes_where_ = goes_on;
-  search.numbered_ = dynamic_cast<EnumerateIterator*>(&iterator);
+  const bool is_numbered = typeid(iterator) == typeid(EnumerateIterator);
+  if (!is_numbered && typeid(iterator) != typeid(SequenceIterator)) return std::nullopt;
+  search.numbered_ = is_numbered ? static_cast<EnumerateIterator*>(&iterator) : nullptr;
   search.items_ = search.numbered_ != nullptr ? search.numbered_->sequence()
-                                              : dynamic_cast<SequenceIterator*>(&iterator);
+                                              : static_cast<SequenceIterator*>(&iterator);
   const NameExpr* item = item_of(loop, search.numbered_ != nullptr);
   if (search.items_ == nullptr || item == nullptr) return std::nullopt;
   std::optional<Question> question = question_in(in, *begin.test, item->name);
@@ -190,13 +228,17 @@ std::optional<LoopSearch> LoopSearch::of(const Interp& in, const ForStmt& loop,
 }
 
 void LoopSearch::pass_over(Interp& in) {
-  const std::span<const Value> upcoming = items_->upcoming();
-  const auto is_item_passed = [&](const Value& item) {
-    const Str* text = item.as<Str>();
-    return text != nullptr && is_passed(text->text());
-  };
   std::size_t count = 0;
-  while (count + 1 < upcoming.size() && is_item_passed(upcoming[count])) ++count;
+  if (TextLines* lines = items_->lines()) {
+    count = count_passed(*lines, items_->upcoming_line());
+  } else {
+    const std::span<const Value> upcoming = items_->upcoming();
+    const auto is_item_passed = [&](const Value& item) {
+      const Str* text = item.as<Str>();
+      return text != nullptr && is_passed(text->text());
+    };
+    while (count + 1 < upcoming.size() && is_item_passed(upcoming[count])) ++count;
+  }
   if (count == 0) return;
   in.charge(count);
   if (numbered_ != nullptr) {

@@ -29,7 +29,7 @@ List::List(Heap& heap, std::vector<Value> initial, Ref<ClassObject> type)
     : Container(heap, Kind::kList, std::move(type)), items(std::move(initial)) {}
 void List::traverse(Visitor& visitor) const {
   Container::traverse(visitor);
-  for (const Value& item : items) visitor.visit(item);
+  for (const Value& item : items.made()) visitor.visit(item);
 }
 
 Tuple::Tuple(Heap& heap, std::vector<Value> initial, Ref<ClassObject> type)

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/lang/runtime/text_lines.h"
 #include "sim/lang/syntax/names.h"
 #include "sim/lang/values/str.h"
 
@@ -56,18 +57,20 @@ class List final : public Container {
   explicit List(Heap& heap, std::vector<Value> initial = {})
       : Container(heap, Kind::kList), items(std::move(initial)) {}
   List(Heap& heap, std::vector<Value> initial, Ref<ClassObject> type);
-  ~List() override {
-    drop_attributes();
-    drop_backward(heap(), items);
-  }
+  List(Heap& heap, ListItems lines) : Container(heap, Kind::kList), items(std::move(lines)) {}
+  ~List() override { drop_all(); }
   static bool is(const Object& o) { return o.kind() == Kind::kList; }
   void traverse(Visitor& visitor) const override;
-  void clear() override {
+  void clear() override { drop_all(); }
+
+  ListItems items;
+
+ private:
+  void drop_all() {
     drop_attributes();
+    items.forget_lines();
     drop_backward(heap(), items);
   }
-
-  std::vector<Value> items;
 };
 
 /// `type` is null for a plain tuple; a named tuple and torch.Size have a class of their own.

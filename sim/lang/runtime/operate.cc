@@ -300,8 +300,16 @@ Value binary_or_empty(Interp& in, BinaryOp op, const Value& left, const Value& r
     return value.is_none() || value.as<ClassObject>() != nullptr;
   };
   if (op == BinaryOp::kOr && is_type(left) && is_type(right) &&
-      !(left.is_none() && right.is_none()))
-    return in.call(in.get_attr(in.import("typing"), in.intern("_joined")), {left, right});
+      !(left.is_none() && right.is_none())) {
+    const auto kind = [&](const Value& value) {
+      return value.is_none() ? Value(in.type_of(value)) : value;
+    };
+    std::vector<Value> kinds = {kind(left), kind(right)};
+    // One class is one, whatever its metaclass says of "==".
+    if (kinds[0].same_as(kinds[1])) return kinds[0];
+    const Value type = in.get_attr(in.import("typing"), in.intern("UnionType"));
+    return in.call(type, {in.tuple(std::move(kinds))});
+  }
   return containers(in, op, left, right);
 }
 
@@ -334,7 +342,7 @@ Value Interp::inplace(BinaryOp op, const Value& left, const Value& right) {
     }
     if (op == BinaryOp::kMul && right.is_integral()) {
       std::vector<Value> items = repeated(*this, list->items, right.as_int());
-      items.swap(list->items);
+      items.swap(list->items.all());
       drop_backward(heap(), items);
       return left;
     }

@@ -141,7 +141,7 @@ std::vector<std::int64_t> Arguments::integers(std::size_t i) const {
   if (value.is_integral()) return {value.as_int()};
   const std::vector<Value>* items = nullptr;
   if (const Tuple* tuple = value.as<Tuple>()) items = &tuple->items;
-  if (const List* list = value.as<List>()) items = &list->items;
+  if (const List* list = value.as<List>()) items = &list->items.all();
   if (items == nullptr) mismatch(i, "int or tuple of ints");
   std::vector<std::int64_t> out;
   for (const Value& item : *items) {

@@ -143,6 +143,14 @@ constexpr auto kNameParts = [] {
   return parts;
 }();
 bool is_name_part(char c) { return kNameParts[static_cast<unsigned char>(c)]; }
+// Those that neither end a string nor make what is behind them part of it.
+constexpr auto kPlainInString = [] {
+  std::array<bool, 256> plain{};
+  plain.fill(true);
+  for (const unsigned char c : {'"', '\'', '\\', '\n', '\r'}) plain[c] = false;
+  return plain;
+}();
+bool is_plain_in_string(char c) { return kPlainInString[static_cast<unsigned char>(c)]; }
 bool is_hex_digit(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
@@ -184,6 +192,14 @@ class Lexer {
 
   char peek(std::size_t ahead = 0) const {
     return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
+  /// Where the characters that are passed end, from a place on.
+  template <class Passes>
+  [[nodiscard]] std::uint32_t past(std::uint32_t at, const Passes& passes) const {
+    const char* const text = text_.data();
+    const auto end = static_cast<std::uint32_t>(text_.size());
+    while (at < end && passes(text[at])) ++at;
+    return at;
   }
   void push(Tok kind, std::uint32_t begin, Name name = {}) {
     tokens_.push_back({kind, {begin, at_}, name});
@@ -276,7 +292,7 @@ class Lexer {
     const char c = peek();
     const std::uint32_t begin = at_;
     if (c == ' ' || c == '\t' || c == '\f' || c == '\n' || c == '\r') {
-      ++at_;
+      at_ = past(at_ + 1, [](char next) { return next == ' '; });
     } else if (c == '#') {
       skip_to_line_end();
     } else if (c == '\\') {
@@ -299,7 +315,7 @@ class Lexer {
 
   void name_or_string() {
     const std::uint32_t begin = at_;
-    while (at_ < text_.size() && is_name_part(text_[at_])) ++at_;
+    at_ = past(begin, is_name_part);
     const std::string_view word = text_.substr(begin, at_ - begin);
     if ((peek() == '"' || peek() == '\'') && word.size() <= 2) {
       string(begin);
@@ -374,7 +390,7 @@ class Lexer {
         at_ += triple ? 3 : 1;
         break;
       } else {
-        ++at_;
+        at_ = past(at_ + 1, is_plain_in_string);
       }
     }
     push(Tok::kString, begin);

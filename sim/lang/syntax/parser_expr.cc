@@ -48,6 +48,34 @@ OperatorLevel binary_operator(Tok kind) {
   }
 }
 
+/// Whether a token is a whole expression, as the one behind it shows: most are.
+bool is_alone(Tok token, Tok behind) {
+  switch (token) {
+    case Tok::kName:
+    case Tok::kInt:
+    case Tok::kFloat:
+    case Tok::kString:
+    case Tok::kNone:
+    case Tok::kTrue:
+    case Tok::kFalse:
+      break;
+    default:
+      return false;
+  }
+  switch (behind) {
+    case Tok::kComma:
+    case Tok::kRightParen:
+    case Tok::kRightBracket:
+    case Tok::kRightBrace:
+    case Tok::kColon:
+    case Tok::kAssign:
+    case Tok::kNewline:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 bool Parser::starts_expression() const {
@@ -134,6 +162,7 @@ Expr* Parser::named_expression() {
 
 Expr* Parser::expression() {
   const Nested nested(*this);
+  if (is_alone(kind(), next_kind())) return atom();
   if (kind() == Tok::kLambda) return lambda();
   const std::uint32_t begin = current().at.begin;
   Expr* value = disjunction();

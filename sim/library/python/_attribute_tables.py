@@ -85,8 +85,7 @@ class AttributeTable(_tidemark.mapping_base):
     def __reversed__(self):
         return iter(self._names()[::-1])
 
-    def __contains__(self, key):
-        return self._find(key) is not NotImplemented
+    __contains__ = _tidemark.table_has
 
     def __getitem__(self, key):
         found = self._find(key)
@@ -134,9 +133,7 @@ class AttributeTable(_tidemark.mapping_base):
     def items(self):
         return _View(self, "items")
 
-    def get(self, key, default=None):
-        found = self._find(key)
-        return default if found is NotImplemented else found
+    get = _tidemark.table_get
 
     def setdefault(self, key, default=None):
         if key not in self:

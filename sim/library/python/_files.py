@@ -100,9 +100,10 @@ def _may_be_read(name):
 
 def content_of(path):
     """what the program itself put there, or a text that it may see"""
-    name = clean(path)
+    name = _tidemark.clean_path(path if isinstance(path, str) else path.__fspath__(), working_folder)
     if name not in files:
-        text = _tidemark.known_text(name)
+        is_plain = name.endswith(".py") and "/models--" not in name
+        text = _tidemark.plain_text(name) if is_plain else _tidemark.known_text(name)
         if text is not None:
             return [text]
     if name not in files and _is_known(name) and name not in files:
@@ -281,7 +282,9 @@ class File:
     def read(self, size=-1):
         if self._at == 0 and (size is None or size < 0) and len(self._content) == 1:
             self._at = -1
-            return self._text()
+            whole = self._content[0]
+            is_plain = isinstance(whole, str) and "b" not in self.mode and "\r" not in whole
+            return whole if is_plain else self._text()
         text = self._rest()
         text = text if size is None or size < 0 else text[:size]
         self._at += len(text)

@@ -137,13 +137,19 @@ def _text_of(kind, none="NoneType"):
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
-def _union(kinds):
-    """of several types, each once; of one type, that type"""
+def _flat(kinds):
+    """of several types, each once"""
     flat = []
     for kind in kinds:
         for each in kind.__args__ if isinstance(kind, _AnyUnion) else (type(None) if kind is None else kind,):
             if each not in flat:
                 flat.append(each)
+    return flat
+
+
+def _union(kinds):
+    """of one type, that type"""
+    flat = _flat(kinds)
     return flat[0] if len(flat) == 1 else _UnionGenericAlias(tuple(flat))
 
 
@@ -202,9 +208,12 @@ class _UnionGenericAlias(_AnyUnion):
 
 def _joined(left, right):
     """left | right: typing's own where one of them is"""
-    made = _union((left, right))
-    is_typing = any(isinstance(each, (_UnionGenericAlias, _Form, TypeVar)) for each in (left, right))
-    return made if is_typing or not isinstance(made, _AnyUnion) else UnionType(made.__args__)
+    flat = _flat((left, right))
+    if len(flat) == 1:
+        return flat[0]
+    typings = (_UnionGenericAlias, _Form, TypeVar)
+    is_typing = isinstance(left, typings) or isinstance(right, typings)
+    return (_UnionGenericAlias if is_typing else UnionType)(tuple(flat))
 
 
 _origins = {

@@ -86,7 +86,7 @@ void run_as_graph(Session& session, PlanRun& run, GraphFunction function, ops::T
           const auto* tensor = list->items[i].as<TensorObject>();
           if (tensor != nullptr) plan->give(i, tensor->tensor);
         }
-        list->items.clear();
+        list->items.all().clear();
         if (how == kReplays) {
           plan->look_back();
           return note_outputs(*s, *plan, before);

@@ -28,7 +28,7 @@ std::string shape_text(lang::Interp& interp, const Value& value, int nested = 0)
   const auto* tuple = value.as<lang::Tuple>();
   const auto* list = value.as<lang::List>();
   if ((tuple == nullptr && list == nullptr) || nested >= kDeepest) return interp.type_name(value);
-  const std::vector<Value> items = tuple != nullptr ? tuple->items : list->items;
+  const std::vector<Value> items = tuple != nullptr ? tuple->items : list->items.all();
   for (const Value& item : items) parts.push_back(shape_text(interp, item, nested + 1));
   return fmt::format("({})", fmt::join(parts, ", "));
 }

@@ -215,7 +215,7 @@ class CustomOp : public std::enable_shared_from_this<CustomOp> {
       dims.push_back(size_in(expression, value, kWanted));
       return dims;
     }
-    const std::vector<Value>& items = tuple != nullptr ? tuple->items : list->items;
+    const std::vector<Value>& items = tuple != nullptr ? tuple->items : list->items.all();
     if (items.size() > ops::Dims::kMaxDims) mismatch(expression, "at most 8 dimensions", value);
     for (const Value& item : items) {
       if (!item.is_int() || item.as_int() < 0) mismatch(expression, kWanted, value);

@@ -98,7 +98,7 @@ bool DTensorPlans::write(const Value& value) {
   const auto* list = value.as<lang::List>();
   const auto* tuple = value.as<lang::Tuple>();
   if (list == nullptr && tuple == nullptr) return false;
-  const std::vector<Value>& items = list != nullptr ? list->items : tuple->items;
+  const std::vector<Value>& items = list != nullptr ? list->items.all() : tuple->items;
   asked_.push_back(kSequence);
   asked_.push_back(static_cast<std::int64_t>(items.size()));
   return std::ranges::all_of(items, [&](const Value& item) {

@@ -136,7 +136,8 @@ ops::Dims sizes_of(Session& session, const Value& sequence) {
       return sizes;
     }
     const auto* list = at.as<lang::List>();
-    const std::vector<Value>& items = list != nullptr ? list->items : at.as<lang::Tuple>()->items;
+    const std::vector<Value>& items =
+        list != nullptr ? list->items.all() : at.as<lang::Tuple>()->items;
     sizes.push_back(static_cast<std::int64_t>(items.size()));
     if (items.empty()) return sizes;
     const Value first = items.front();

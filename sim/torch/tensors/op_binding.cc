@@ -195,7 +195,7 @@ bool holds_spread(const lang::Interp& interp, const Value& value) {
   const auto* list = value.as<lang::List>();
   const auto* tuple = value.as<lang::Tuple>();
   if (list == nullptr && tuple == nullptr) return false;
-  const std::vector<Value>& items = list != nullptr ? list->items : tuple->items;
+  const std::vector<Value>& items = list != nullptr ? list->items.all() : tuple->items;
   return std::any_of(items.begin(), items.end(), [&](const Value& item) {
     return is_spread(item) || (item.as<TensorObject>() == nullptr && holds_spread(interp, item));
   });
@@ -223,7 +223,7 @@ ops::Dims wanted_sizes(const CallArgs& args) {
     const auto* list = args.values[1].as<lang::List>();
     const auto* tuple = args.values[1].as<lang::Tuple>();
     if (list != nullptr || tuple != nullptr) {
-      const std::vector<Value>& items = list != nullptr ? list->items : tuple->items;
+      const std::vector<Value>& items = list != nullptr ? list->items.all() : tuple->items;
       return std::all_of(items.begin(), items.end(), add) ? sizes : ops::Dims();
     }
   }
@@ -267,7 +267,8 @@ void wait_for(Session& session, const Value& value) {
   const auto* list = value.as<lang::List>();
   const auto* tuple = value.as<lang::Tuple>();
   if (list == nullptr && tuple == nullptr) return;
-  for (const Value& item : list != nullptr ? list->items : tuple->items) wait_for(session, item);
+  for (const Value& item : list != nullptr ? list->items.all() : tuple->items)
+    wait_for(session, item);
 }
 
 }  // namespace
@@ -371,7 +372,7 @@ Value BoundOp::ask_arguments(const Value& callable, const CallArgs& args) const 
     const auto* list = args.values[i].as<lang::List>();
     const auto* tuple = args.values[i].as<lang::Tuple>();
     if (list == nullptr && tuple == nullptr) continue;
-    for (const Value& each : list != nullptr ? list->items : tuple->items) look(each);
+    for (const Value& each : list != nullptr ? list->items.all() : tuple->items) look(each);
   }
   for (const Value& type : types) {
     Value made = interp.call(

@@ -142,7 +142,7 @@ Parameter parse_parameter(lang::Interp& interp, std::string_view text) {
 /// The items of a list or tuple, or nullptr.
 const std::vector<Value>* items_of(const Value& value) {
   if (const auto* tuple = value.as<lang::Tuple>()) return &tuple->items;
-  if (const auto* list = value.as<lang::List>()) return &list->items;
+  if (const auto* list = value.as<lang::List>()) return &list->items.all();
   return nullptr;
 }
 

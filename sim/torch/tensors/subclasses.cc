@@ -57,7 +57,7 @@ Value handed_over(Session& session, Value result, ClassObject& type) {
   const auto* list = result.as<lang::List>();
   const auto* tuple = result.as<lang::Tuple>();
   if (list == nullptr && tuple == nullptr) return result;
-  std::vector<Value> items = list != nullptr ? list->items : tuple->items;
+  std::vector<Value> items = list != nullptr ? list->items.all() : tuple->items;
   bool is_other = false;
   for (Value& item : items) {
     Value made = handed_over(session, item, type);

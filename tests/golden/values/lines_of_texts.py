@@ -36,6 +36,17 @@ try:
 except TypeError as error:
     print(error)
 
+# Back and forth: lines above the one asked for last, near and far.
+marked = ("\n\n" + "\n".join(f"{i}" * (i % 7) for i in range(1200)) + "\n\n").split("\n")
+whole = [marked[i] for i in range(len(marked))]
+apart = ("\n\n" + "\n".join(f"{i}" * (i % 7) for i in range(1200)) + "\n\n").split("\n")
+asked = [900, 899, 890, 700, 701, 2, 1, 0, 3, 258, 2, 1203, 1202, 1000, 0]
+print([apart[i] == whole[i] for i in asked].count(True), len(asked), [apart[i] for i in (9, 8, 7, 2, 1, 0)])
+for i, line in enumerate(apart):
+    if line.startswith("9"):
+        near = [apart[i - 1], apart[i - 2:i] == whole[i - 2:i], apart[i + 1]]
+print(near, i)
+
 fresh = text.split("\n")
 fresh.append("more")
 print(len(fresh), fresh[-1], fresh[199], fresh.pop(), fresh.pop(0), fresh[0] == lines[1])
@@ -112,3 +123,11 @@ print(i, len(line))
 # Searches in long texts give the same when they are asked again.
 for part in ("é", "class C: 96", "nowhere", "", "\n", "import os 0", "def f(): 195"):
     print([(part in text, text.find(part), text.count(part) > 0) for _ in range(2)])
+
+# Many lines are found one by one: what a loop costs grows with the text.
+many = "\n".join("def f():" if i % 2 else "    x = " + "y" * 40 for i in range(60000))
+count = 0
+for i, line in enumerate(many.split("\n")):
+    if line.startswith("def"):
+        count += i
+print(count, i, sum([1 for line in many.splitlines() if line.startswith("def")]))

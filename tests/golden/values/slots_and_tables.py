@@ -114,3 +114,22 @@ collections.abc.MutableSequence.register(S1)
 for n in ("Sequence", "MutableSequence", "Reversible", "Collection", "Sized", "Iterable", "Container", "Mapping", "Set"):
     c = getattr(collections.abc, n)
     print(n, isinstance(S1(), c), issubclass(S1, c))
+class Kept:
+    shared = 7
+kept = Kept(); kept.a = 1; kept.none = None
+table = kept.__dict__
+print(table.get("a"), table.get("b"), table.get("b", 5), table.get("none", 6), table.get("shared"), table.get(3, "no"))
+print("a" in table, "b" in table, "none" in table, "shared" in table, 3 in table, None in table, ("a",) in table)
+kept.b = 2; del kept.a
+print(table.get("a", 0), table.get("b"), "a" in table, "b" in vars(kept), vars(u).get("a", "in a slot"), "q" in u.__dict__)
+def made(): pass
+made.x = 1
+print(made.__dict__.get("x"), made.__dict__.get("y"), "x" in made.__dict__, "__name__" in made.__dict__)
+print(Kept.__dict__.get("shared"), "a" in Kept.__dict__, Kept.__dict__.get("a", "none"))
+class Asked:
+    def __getattribute__(self, name):
+        own = super().__getattribute__("__dict__").get("own")
+        return f"{name} of {own}" if name.startswith("ask") and own else super().__getattribute__(name)
+asked = Asked()
+print(hasattr(asked, "ask"), getattr(asked, "ask", None)); asked.own = "one"
+print(asked.ask, getattr(asked, "asks", None), hasattr(asked, "other"), asked.own, [name for name in ("ask", "own") if name in vars(asked)])

@@ -8,9 +8,9 @@ defpath, devnull = "/bin:/usr/bin", "/dev/null"
 
 
 def join(first, *rest):
-    out = _text(first)
+    out = first if isinstance(first, str) else _text(first)
     for part in rest:
-        part = _text(part)
+        part = part if isinstance(part, str) else _text(part)
         out = part if part.startswith("/") else out + part if out == "" or out.endswith("/") else out + "/" + part
     return out
 
