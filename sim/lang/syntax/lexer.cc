@@ -147,7 +147,7 @@ bool is_name_part(char c) { return kNameParts[static_cast<unsigned char>(c)]; }
 constexpr auto kPlainInString = [] {
   std::array<bool, 256> plain{};
   plain.fill(true);
-  for (const unsigned char c : {'"', '\'', '\\', '\n', '\r'}) plain[c] = false;
+  for (const char c : {'"', '\'', '\\', '\n', '\r'}) plain[static_cast<unsigned char>(c)] = false;
   return plain;
 }();
 bool is_plain_in_string(char c) { return kPlainInString[static_cast<unsigned char>(c)]; }
