@@ -129,6 +129,10 @@ class DistributedDataParallel(nn.Module, Joinable):
             if device_mesh.ndim != 1:
                 raise RuntimeError(f"Only 1D device mesh is supported, but got {device_mesh}.")
             process_group = device_mesh.get_group(0)
+            if device_mesh._root is not device_mesh:
+                from torch.distributed.tensor.parallel.ddp import _pre_dp_module_transform
+
+                _pre_dp_module_transform(module)
         self.process_group = process_group or dist._get_default_group()
         self.parameters_to_ignore = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
         self._delay_all_reduce_params, self._delay_grad_buffer = [], None
