@@ -311,6 +311,7 @@ class ProcessGroup:
         if not tensor.is_cuda:
             self._require_host()
             return _OnHost([tensor])
+        self._let_go()
         is_eager = self.bound_device_id is not None and not _C.release_rule("pairs_have_communicators")
         if self._together is None and not is_eager:
             own = self._pair_stream(tensor.device, peer)

@@ -1,7 +1,8 @@
+import enum
 import torch
 import torch._C as _C
 from torch.distributed import distributed_c10d as c10d
-from torch.distributed._exchanges import exchanged, received_from, sent_to
+from torch.distributed._exchanges import exchanged, is_of_a_program, received_from, sent_to
 
 _BATCH, _FRAME, _SMALLEST_FRAME = 1000, 64 * 1024, 4  # of items, of bytes
 _SAVED_NUMBER = 239  # bytes of torch.save()'s older format around a storage's class and its one number
@@ -69,6 +70,8 @@ class _Pickled:
             self.kept.append(state)
             size = self.of_global(module, name, "class") + self.of_tuple(made_of) + 1 + self.unnamed(1)
             return size if state is None else size + self.of(state) + 1
+        if is_of_a_program(type(obj)):
+            return self.of_instance(obj)
         if isinstance(obj, tuple):
             return self.of_tuple(obj)
         if isinstance(obj, dict):
@@ -83,6 +86,22 @@ class _Pickled:
             "sending an object of type " + type(obj).__name__ + " between ranks is not modelled",
             "send numbers, texts, lists, tuples, dicts",
         )
+
+    def of_instance(self, obj):
+        """one of a class of the program's: class, what makes it anew, attributes. Source: object.__reduce_ex__"""
+        if ("object", id(obj)) in self.memo:
+            return self.remembered(("object", id(obj)), None)
+        cls = type(obj)
+        size = self.of_global(cls.__module__, cls.__qualname__, "class")
+        self.kept.append(obj)
+        if isinstance(obj, enum.Enum):  # a call of the class with the value
+            size += self.of_tuple((obj.value,)) + 1 + self.unnamed(1)
+            self.memo["object", id(obj)] = self.made - 1
+            return size
+        size += self.of_tuple(tuple(obj) if isinstance(obj, tuple) else ()) + 1 + self.unnamed(1)
+        self.memo["object", id(obj)] = self.made - 1
+        state = getattr(obj, "__dict__", None)
+        return size + self.of(state) + 1 if state else size
 
     def of_global(self, module, name, kind):
         """a class or constant: two texts and a word; classes and constants have other objects for a module's name"""
@@ -230,7 +249,8 @@ def broadcast_object_list(object_list, src=None, group=None, device=None, group_
         torch.sum(object_sizes_tensor)
         total = sum([_Pickled().size(obj) for obj in object_list])
         object_tensor = torch.empty(total, dtype=torch.uint8, device=device)
-    c10d.broadcast(object_tensor, group_src=root, group=group)
+    # No numbers that a program reads, and on other ranks as many as their own objects have: it is not sent as such.
+    group._run([object_tensor], [object_tensor], c10d._is_asynchronous(group, False), kind="broadcast")
     if group.rank() != root:
         _taken_apart(object_tensor, object_sizes_tensor)
     sent = exchanged(group, object_list, [root])[0]

@@ -58,10 +58,12 @@ class _Reducer:
     """Source: c10d::Reducer: buckets of gradients, filled as autograd makes them, reduced when full"""
 
     def __init__(
-        self, parameters, bucket_indices, bucket_bytes_cap, first_bucket_bytes_cap, expect_sparse, find_unused, as_view
+        self, parameters, bucket_indices, rebuilt_limits, expect_sparse, find_unused, as_view, skips_unused=False
     ):
-        self.parameters, self.expect_sparse = parameters, expect_sparse
-        self.bucket_bytes_cap, self.first_bucket_bytes_cap = bucket_bytes_cap, first_bucket_bytes_cap
+        self.used_map = None  # goes first
+        # By index: as C++'s vector, the first goes first.
+        self.parameters, self.expect_sparse = dict(enumerate(parameters)), expect_sparse
+        self.rebuilt_limits, self.skips_unused = rebuilt_limits, skips_unused
         self.find_unused, self.as_view, self.static_graph = find_unused, as_view, False
         self.has_rebuilt, self.expects_hooks, self.require_finalize = False, False, False
         self.rebuilt_order, self.iterations = [], 0
@@ -70,8 +72,8 @@ class _Reducer:
         self.unused, self.has_marked_unused = [], False
         self.mixed_dtype = None
         self.initialize_buckets(bucket_indices)
-        self.accumulators = [_C.Accumulator(p, self, i) for i, p in enumerate(parameters)]
-        self.used_map = self.comm_hook = self.process_group = self.forward_work = None
+        self.accumulators = {i: _C.Accumulator(p, self, i) for i, p in enumerate(parameters)}
+        self.comm_hook = self.process_group = self.forward_work = None
         if find_unused:
             self.make_used_map()
 
@@ -106,7 +108,7 @@ class _Reducer:
 
     def accumulator(self, parameter):
         """what tells of the gradient of what a parameter is now"""
-        for index, known in enumerate(self.parameters):
+        for index, known in self.parameters.items():
             if known is parameter:
                 return _C.Accumulator(parameter, self, index)
 
@@ -126,7 +128,7 @@ class _Reducer:
             return False
         indices = _bucket_assignment(
             [self.parameters[i] for i in self.rebuilt_order],
-            [self.first_bucket_bytes_cap, self.bucket_bytes_cap],
+            self.rebuilt_limits,
             self.expect_sparse,
             self.rebuilt_order,
         )
@@ -173,7 +175,7 @@ class _Reducer:
         if self.static_graph:
             self.triggered_now = list(self.triggered)
         elif self.find_unused and outputs:
-            self.unused = _C.unreached(self.accumulators, outputs)
+            self.unused = _C.unreached(list(self.accumulators.values()), outputs)
 
     def is_first_static(self):
         return self.static_graph and self.iterations == 1
@@ -214,7 +216,9 @@ class _Reducer:
             parameter.grad = bucket.views[position]
         bucket.pending -= 1
         while self.next_bucket < len(self.buckets) and self.buckets[self.next_bucket].pending == 0:
-            if self.comm_hook is not None:
+            if self._is_skipped(self.buckets[self.next_bucket]):
+                pass
+            elif self.comm_hook is not None:
                 self._communicate(self.next_bucket)
             else:
                 self._sum_over_ranks(self.buckets[self.next_bucket])
@@ -224,6 +228,10 @@ class _Reducer:
                     self.finalize_backward()
                 else:
                     _C.queue_callback(self.finalize_backward)
+
+    def _is_skipped(self, bucket):
+        """none of its parameters was used, and the program says so of all ranks"""
+        return self.skips_unused and bool(self.unused) and all([i in self.unused for i in bucket.indices])
 
     def _sum_over_ranks(self, bucket):
         """what is done without a hook. Its result lies where it was, and its Work is done when somebody looks."""
@@ -260,7 +268,8 @@ class _Reducer:
             self.process_group._awaited(self.buckets[0].gradients)
         if self.comm_hook is not None:
             for bucket in self.buckets.values():
-                self._take_results(bucket)
+                if bucket.future is not None:
+                    self._take_results(bucket)
         detects = self.static_graph or self.find_unused
         for bucket in self.buckets.values():
             for position, index in enumerate(bucket.indices):

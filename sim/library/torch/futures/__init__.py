@@ -40,22 +40,22 @@ class Future:
         for callback in callbacks:
             callback()
 
+    def _beside(self, function):
+        """on a stream of its own, which waits for the value and uses its memory. Source: Future::invokeCallback"""
+        if not self._devices:
+            return function()
+        with torch.cuda.stream(torch.cuda.Stream(self._devices[0])):
+            self._bring_here()
+            return function()
+
     def then(self, callback):
-        """a future of what `callback` gives, which runs on streams of its own"""
+        """a future of what `callback` gives"""
         made = Future(devices=self._devices)
-
-        def run():
-            if not self._devices:
-                return made.set_result(callback(self))
-            with torch.cuda.stream(torch.cuda.Stream(self._devices[0])):
-                self._bring_here()
-                made.set_result(callback(self))
-
-        self._when_done(run)
+        self._when_done(lambda: self._beside(lambda: made.set_result(callback(self))))
         return made
 
     def add_done_callback(self, callback):
-        self._when_done(lambda: callback(self))
+        self._when_done(lambda: self._beside(lambda: callback(self)))
 
     def _when_done(self, function):
         if self._is_done:
@@ -73,10 +73,20 @@ def _tensors_in(value):
 
 
 def wait_all(futures):
-    return [future.wait() for future in futures]
+    return [future.wait() for future in collect_all(futures).wait()]
 
 
 def collect_all(futures):
-    made = Future(devices=futures[0]._devices if futures else [])
-    made._value, made._is_done = list(futures), True
+    """a future of futures, which has no devices: its wait lets no stream wait. Source: c10::collectAll"""
+    made, left = Future(), [len(futures)]
+
+    def count(future):
+        left[0] -= 1
+        if left[0] == 0:
+            made.set_result(list(futures))
+
+    if not futures:
+        made.set_result([])
+    for future in futures:
+        future.add_done_callback(count)
     return made

@@ -15,6 +15,17 @@ def _padding(numel, dtype, device):
     return torch.ones(numel, dtype=dtype, device=device) * _PADDING
 
 
+def _is_truly_contiguous(tensor):
+    """not so by sizes of one alone, as channels-last kernels of one pixel are"""
+    return tensor.stride(-1) == 1 and tensor.is_contiguous()
+
+
+def _in_memory_order(tensor):
+    if _is_truly_contiguous(tensor):
+        return torch.flatten(tensor)
+    return tensor.as_strided((tensor.numel(),), (1,))
+
+
 def _set_tensor(module, name, tensor):
     """a plain tensor in a parameter's place"""
     module._parameters.pop(name, None)
@@ -90,7 +101,7 @@ class FlatParamHandle:
 
     def _flatten(self, params, module):
         self._infos, self._shared, tensors, self._numels, self._shapes, self._is_padding = [], [], [], [], [], []
-        self._specs = []
+        self._specs, self._strides = [], []  # strides: None of what lies as contiguous tensors do
         align = 16 // torch.empty(0, dtype=self._param_dtype).element_size() if self._use_orig_params else 0
         wanted, seen, total = {id(p) for p in params}, {}, 0
         first, padding = params[0], None  # the last padding goes last
@@ -114,11 +125,12 @@ class FlatParamHandle:
                 self._infos.append((submodule, name))
                 self._numels.append(param.numel())
                 self._shapes.append(param.shape)
+                self._strides.append(None if _is_truly_contiguous(param) else param.stride())
                 total += param.numel()
         if align and total % self.world_size:
             padding = self._padded_by(self.world_size - total % self.world_size, first)
             tensors.append(padding)
-        flat = torch.cat([torch.flatten(t.detach()) for t in tensors], dim=0)
+        flat = torch.cat([_in_memory_order(t.detach()) for t in tensors], dim=0)
         if not self._use_orig_params and len({p.requires_grad for p in params}) > 1:
             raise ValueError("Must flatten tensors with uniform `requires_grad` when `use_orig_params=False`")
         self.flat_param = nn.Parameter(flat, requires_grad=any([p.requires_grad for p in params]))
@@ -287,7 +299,13 @@ class FlatParamHandle:
         parts = torch.split(whole, self._numels, dim=0)
         parts = [p for p, padding in zip(parts, self._is_padding) if not padding]
         stream = self._compute_stream
-        return [_spread(p.view(shape), spec, stream) for p, shape, spec in zip(parts, self._shapes, self._specs)]
+        views = [self._view(i, p) for i, p in enumerate(parts)]
+        return [_spread(view, spec, stream) for view, spec in zip(views, self._specs)]
+
+    def _view(self, index, part):
+        """a part of the flat parameter, or of what is like it, as the original parameter lies"""
+        shape, strides = self._shapes[index], self._strides[index]
+        return part.view(shape) if strides is None else part.as_strided(shape, strides)
 
     def _use_unsharded_views(self, as_params):
         with torch.enable_grad():
@@ -370,8 +388,8 @@ class FlatParamHandle:
             return
         parts = torch.split(grad, self._numels, dim=0)
         parts = [p for p, padding in zip(parts, self._is_padding) if not padding]
-        for (module, name), part, shape in zip(self._infos, parts, self._shapes):
-            _set_grad(getattr(module, name), part.view(shape))
+        for i, (part, (module, name)) in enumerate(zip(parts, self._infos)):
+            _set_grad(getattr(module, name), self._view(i, part))
 
     def _use_sharded_grad_views(self):
         with torch.no_grad():

@@ -223,7 +223,7 @@ def distribute_tensor(tensor, device_mesh=None, placements=None, *, src_data_ran
     torch.distributed.tensor._api.distribute_tensor"""
     mesh = _mesh(device_mesh)
     if isinstance(tensor, DTensor):
-        return tensor
+        return tensor if tensor.device.type in (mesh.device_type, "meta") else tensor.to(mesh.device_type)
     placements = _normal(placements, mesh, tensor.dim())
     is_wanted = tensor.requires_grad
     with torch.no_grad():

@@ -60,11 +60,8 @@ class _DDPJoinHook(JoinHook):
         """all get the parameters of who joined last"""
         ddp = self.ddp
         ddp._find_common_rank()
-        states = [p.detach() for p in ddp.module.parameters()]
-        if ddp.broadcast_buffers:
-            states.extend([b.detach() for b in ddp.module.buffers()])
         with torch.no_grad():
-            dist._broadcast_coalesced(states, ddp.broadcast_bucket_size, ddp.process_group)
+            ddp._send_states()
 
 
 def _to_device(value, device):
@@ -122,26 +119,37 @@ class DistributedDataParallel(nn.Module, Joinable):
         bucket_cap_mb_list=None,
     ):
         super().__init__()
-        for name, value in (
-            ("delay_all_reduce_named_params", delay_all_reduce_named_params),
-            ("bucket_cap_mb_list", bucket_cap_mb_list),
-        ):
-            if value is not None:
-                _C.refuse("DistributedDataParallel(" + name + "=) is not modelled", "leave it out")
-        if skip_all_reduce_unused_params:
-            _C.refuse("DistributedDataParallel(skip_all_reduce_unused_params=True) is not modelled", "leave it out")
+        if (delay_all_reduce_named_params is None) != (param_to_hook_all_reduce is None):
+            raise ValueError(
+                "delay_all_reduce_named_params and param_to_hook_all_reduce need to be set at the same time."
+            )
         if device_mesh is not None:
             if process_group is not None:
                 raise RuntimeError("Cannot specify both process_group and device_mesh arguments.")
             if device_mesh.ndim != 1:
                 raise RuntimeError(f"Only 1D device mesh is supported, but got {device_mesh}.")
             process_group = device_mesh.get_group(0)
+            if device_mesh._root is not device_mesh:
+                from torch.distributed.tensor.parallel.ddp import _pre_dp_module_transform
+
+                _pre_dp_module_transform(module)
         self.process_group = process_group or dist._get_default_group()
-        own = list(module.parameters())
-        if not any([p.requires_grad for p in own]):
+        self.parameters_to_ignore = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
+        self._delay_all_reduce_params, self._delay_grad_buffer = [], None
+        self._delay_grad_views = []
+        for name, p in delay_all_reduce_named_params or ():
+            self.parameters_to_ignore.add(name)
+            self._delay_all_reduce_params.append(p)
+        own = [p for name, p in module.named_parameters() if name not in self.parameters_to_ignore]
+        if not any([p.requires_grad for p in own]) and not self._delay_all_reduce_params:
             raise RuntimeError(
                 "DistributedDataParallel is not needed when a module doesn't have any parameter "
                 "that requires a gradient."
+            )
+        if not own:
+            raise ValueError(
+                "DistributedDataParallel's input module must be on the same type of devices, but input module "
+                "parameters locate in set()."
             )
         if device_ids is not None and len(device_ids) > 1:
             raise ValueError("device_ids can only be None or contain a single element.")
@@ -156,19 +164,25 @@ class DistributedDataParallel(nn.Module, Joinable):
         self.broadcast_buffers, self.find_unused_parameters = broadcast_buffers, find_unused_parameters
         self.require_backward_grad_sync, self.require_forward_param_sync = True, True
         self.gradient_as_bucket_view, self.static_graph, self._delay_enqueued = gradient_as_bucket_view, False, False
+        if self._delay_all_reduce_params and not any([p.requires_grad for p in own]):
+            _C.refuse("reducing the gradients of all parameters late is not modelled", "leave one of them out")
+        own_limits = [int(mb * 1024 * 1024) for mb in bucket_cap_mb_list or ()]
+        if own_limits:
+            bucket_cap_mb = max(bucket_cap_mb_list)
         self.bucket_bytes_cap = int((25 if bucket_cap_mb is None else bucket_cap_mb) * 1024 * 1024)
         first_cap = dist._DEFAULT_FIRST_BUCKET_BYTES if bucket_cap_mb is None else self.bucket_bytes_cap
 
         if "torch._dynamo.config" in sys.modules:
             _splits_compiled_code()
+        if self._delay_all_reduce_params:
+            self._reduce_late(25 if bucket_cap_mb is None else bucket_cap_mb, param_to_hook_all_reduce)
         parameters, expect_sparse = self._build_params_for_reducer()
         if init_sync:
             dist._verify_params_across_processes(parameters, self.process_group)
-            states = [p.detach() for p in module.parameters()]
-            if broadcast_buffers:
-                states.extend([b.detach() for b in module.buffers()])
-            dist._broadcast_coalesced(states, self.broadcast_bucket_size, self.process_group)
-        if static_graph or not find_unused_parameters:
+            self._send_states()
+        if own_limits:
+            limits = own_limits
+        elif static_graph or not find_unused_parameters:
             limits = [1 << 62]
         elif bucket_cap_mb is None:
             limits = [first_cap, self.bucket_bytes_cap]
@@ -178,11 +192,11 @@ class DistributedDataParallel(nn.Module, Joinable):
         self.reducer = dist._Reducer(
             parameters,
             indices[::-1],
-            self.bucket_bytes_cap,
-            first_cap,
+            own_limits or [first_cap, self.bucket_bytes_cap],
             expect_sparse,
             find_unused_parameters,
             gradient_as_bucket_view,
+            skip_all_reduce_unused_params,
         )
         self.reducer.process_group = self.process_group
         self.mixed_precision = mixed_precision
@@ -193,14 +207,70 @@ class DistributedDataParallel(nn.Module, Joinable):
 
     def _build_params_for_reducer(self):
         parameters, expect_sparse, seen = [], [], set()
-        for module in self.module.modules():
+        for module_name, module in self.module.named_modules():
             sparse = isinstance(module, (nn.Embedding, nn.EmbeddingBag)) and module.sparse
             for name, p in module._parameter_items():
+                if f"{module_name}.{name}" in self.parameters_to_ignore:
+                    continue
                 if p is not None and p.requires_grad and id(p) not in seen:
                     seen.add(id(p))
                     parameters.append(p)
                     expect_sparse.append(sparse)
+        self._assign_modules_buffers()
         return parameters, expect_sparse
+
+    @staticmethod
+    def _set_params_and_buffers_to_ignore_for_model(module, params_and_buffers_to_ignore):
+        module._ddp_params_and_buffers_to_ignore = params_and_buffers_to_ignore
+        for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
+            if name in params_and_buffers_to_ignore:
+                tensor._ddp_ignored = True
+
+    def _assign_modules_buffers(self):
+        """the module's buffers as they are now: they live as long as they are sent, also where the module has others"""
+        named = {name: b for name, b in self.module.named_buffers() if name not in self.parameters_to_ignore}
+        self.modules_buffers, self.named_module_buffers = list(named.values()), named
+
+    def _send_states(self):
+        """rank 0's parameters and buffers, to all"""
+        named = self.module.named_parameters()
+        states = [p.detach() for name, p in named if name not in self.parameters_to_ignore]
+        if self.broadcast_buffers:
+            buffers = self.module.named_buffers()
+            states.extend([b.detach() for name, b in buffers if name not in self.parameters_to_ignore])
+        dist._broadcast_coalesced(states, self.broadcast_bucket_size, self.process_group)
+
+    # ---- parameters whose gradients lie in a buffer, which is reduced when one parameter's gradient is there
+
+    def _reduce_late(self, bucket_cap_mb, hooked):
+        late = self._delay_all_reduce_params
+        device = torch.device("cpu") if self.device_ids is None else self.device_ids[0]
+        buffer = self._delay_grad_buffer = torch.zeros(sum([p.numel() for p in late]), device=device)
+        _C.set_role(buffer, "gradient")
+        _C.name_memory(buffer, None, f"DDP: gradients reduced late, {len(late)} parameters")
+        dist._broadcast_coalesced([p.detach() for p in late], bucket_cap_mb, self.process_group)
+        hooked.register_hook(self._delayed_all_reduce_hook)
+        offset = 0
+        for p in late:
+            self._delay_grad_views.append(buffer[offset:offset + p.numel()].view(p.shape))
+            offset += p.numel()
+
+    def _delayed_all_reduce_hook(self, grad):
+        self._delay_grad_buffer.div_(dist.get_world_size(self.process_group))
+        dist.all_reduce(self._delay_grad_buffer, group=self.process_group, async_op=True)
+        return grad
+
+    def _clear_grad_buffer(self):
+        if self._delay_grad_buffer is None:
+            return
+        has_none = all([p.grad is None for p in self._delay_all_reduce_params])
+        for view, p in zip(self._delay_grad_views, self._delay_all_reduce_params):
+            if p.grad is None:
+                p.grad = view
+                if not has_none:
+                    p.grad.zero_()
+        if has_none:
+            self._delay_grad_buffer.zero_()
 
     def _set_static_graph(self):
         self.static_graph = True
@@ -267,13 +337,12 @@ class DistributedDataParallel(nn.Module, Joinable):
         if torch.is_grad_enabled():
             self.reducer.rebuild_buckets()
         if self.broadcast_buffers and self.require_forward_param_sync:
-            buffers = list(self.module.buffers())
-            if buffers:
+            if self.modules_buffers:
                 if self._join_config.enable:
                     self._find_common_rank()
+                self._assign_modules_buffers()
                 with torch.no_grad():
-                    dist._broadcast_coalesced(buffers, self.broadcast_bucket_size, self.process_group)
-            buffers = None
+                    dist._broadcast_coalesced(self.modules_buffers, self.broadcast_bucket_size, self.process_group)
         if self._join_config.enable:
             self._tell_joined()
         if self.device_ids is not None:
@@ -291,6 +360,7 @@ class DistributedDataParallel(nn.Module, Joinable):
             self.require_forward_param_sync = False
         if (self.find_unused_parameters and not self.static_graph) or (self.static_graph and not self._delay_enqueued):
             output = self._through_sink(output)
+        self._clear_grad_buffer()
         return output
 
     def _through_sink(self, output):
