@@ -44,5 +44,6 @@ scattered_copies();  ///< scattered_copies.cc: slice_scatter and its like, block
 std::span<const OpDef> packed_copies();   ///< packed_copies.cc: many tensors, one buffer
 std::span<const OpDef> linalg_ops();      ///< linalg_ops.cc: systems of equations
 std::span<const OpDef> statistics_ops();  ///< statistics_ops.cc: aminmax, trace, dist, renorm
+std::span<const OpDef> sparse_ops();      ///< sparse_ops.cc: tensors of single entries
 
 }  // namespace tidemark::ops

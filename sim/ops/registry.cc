@@ -68,7 +68,8 @@ constexpr std::array kFamilies{
     &contraction_ops,    &resampling_ops,   &padding_ops,         &pooling_ops,   &batch_norm_ops,
     &norm_ops,           &product_ops,      &grouped_product_ops, &repeating_ops, &distance_ops,
     &scatter_reduce_ops, &window_ops,       &counting_ops,        &unpooling_ops, &complex_ops,
-    &fourier_ops,        &scattered_copies, &statistics_ops,      &linalg_ops,    &packed_copies};
+    &fourier_ops,        &scattered_copies, &statistics_ops,      &linalg_ops,    &packed_copies,
+    &sparse_ops};
 
 }  // namespace
 

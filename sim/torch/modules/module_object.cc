@@ -6,6 +6,7 @@
 
 #include "sim/lang/builtins/library.h"
 #include "sim/lang/runtime/copying.h"
+#include "sim/lang/runtime/notes.h"
 #include "sim/ops/tracer.h"
 #include "sim/torch/modules/model_watch.h"
 #include "sim/torch/tensors/tensor_object.h"
@@ -307,7 +308,15 @@ namespace {
 std::pair<Value, bool> hook_of(const Value& entry) {
   const auto* pair = entry.as<lang::Tuple>();
   const bool is_pair = pair != nullptr && !pair->items.empty();
-  return is_pair ? std::pair(pair->items[0], true) : std::pair(entry, false);
+  if (!is_pair) return {entry, false};
+  const bool is_always_called = pair->items.size() > 2;
+  return {pair->items[0], !is_always_called || pair->items[1].as_bool()};
+}
+
+/// A hook that runs when the module has failed, too.
+bool is_always_called(const Value& entry) {
+  const auto* parts = entry.as<lang::Tuple>();
+  return parts != nullptr && parts->items.size() > 2;
 }
 
 /// The arguments of a call that hooks may replace.
@@ -419,14 +428,34 @@ Value ModuleObject::call_with_hooks(Interp& interp, lang::CallArgs& args) {
     given.replace_positional(
         interp.call_method(through, interp.intern("setup_input_hook"), {given.positional()}));
   }
-  Value result = run_forward(interp, args);
-  for (const Value& entry : hooks_in(post_hooks)) {
+  Value result = Value::none();
+  std::vector<Value> after;
+  const auto call_after = [&](const Value& entry) {
     const auto [hook, with_keywords] = hook_of(entry);
     std::vector<Value> arguments{self, given.positional()};
     if (with_keywords) arguments.push_back(given.keywords());
     arguments.push_back(result);
     Value changed = interp.call(hook, std::move(arguments));
     if (!changed.is_none()) result = std::move(changed);
+  };
+  std::size_t called = 0;
+  try {
+    result = run_forward(interp, args);
+    after = hooks_in(post_hooks);
+    while (called < after.size()) call_after(after[called++]);
+  } catch (lang::Raised&) {
+    if (after.empty()) after = hooks_in(post_hooks);
+    // What those raise in their turn is a warning in PyTorch.
+    for (; called < after.size(); ++called) {
+      if (!is_always_called(after[called])) continue;
+      try {
+        call_after(after[called]);
+      } catch (lang::Raised&) {
+        lang::note(interp,
+                   "a module hook with always_call=True raised an exception that was silenced");
+      }
+    }
+    throw;
   }
   if (!hooks_backward) return result;
   return interp.call_method(through, interp.intern("setup_output_hook"), {std::move(result)});

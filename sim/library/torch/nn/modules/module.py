@@ -546,9 +546,11 @@ class Module(_C.ModuleBase):
         return self._add_hook("pre", hook, prepend, with_kwargs)
 
     def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
+        handle = self._add_hook("post", hook, prepend, with_kwargs)
         if always_call:
-            _C.refuse("register_forward_hook(always_call=True) is not modelled", "leave always_call out")
-        return self._add_hook("post", hook, prepend, with_kwargs)
+            hooks = self._hooks("post")
+            hooks[handle.key] = (hook, with_kwargs, True)
+        return handle
 
     def _set_backward_kind(self, is_full):
         if self._is_full_backward_hook is (not is_full):
