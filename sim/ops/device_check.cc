@@ -128,4 +128,12 @@ void refuse_overwritten(std::string_view op, const Tensor& tensor) {
       "torch.compiler.cudagraph_mark_step_begin() before each model invocation.");
 }
 
+Storage& storage_of(const Tensor& tensor, std::string_view op) {
+  if (tensor.is_sparse()) {
+    throw OpError("Cannot access data pointer of Tensor that doesn't have storage");
+  }
+  if (!op.empty()) check_is_there(op, tensor);
+  return *tensor->storage;
+}
+
 }  // namespace tidemark::ops

@@ -26,4 +26,8 @@ inline void check_is_there(std::string_view op, const Tensor& tensor) {
   if (tensor->storage && tensor->storage->is_overwritten()) refuse_overwritten(op, tensor);
 }
 
+/// Where the tensor's elements lie, for `op` if that is named. Errors: OpError for a sparse tensor,
+/// whose parts have storages and it has none; as check_is_there.
+Storage& storage_of(const Tensor& tensor, std::string_view op = {});
+
 }  // namespace tidemark::ops

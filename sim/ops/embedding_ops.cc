@@ -17,6 +17,7 @@
 #include "sim/ops/reduction_ops.h"
 #include "sim/ops/releases.h"
 #include "sim/ops/shape_ops.h"
+#include "sim/ops/sparse.h"
 #include "sim/ops/tracer.h"
 #include "sim/ops/values/view.h"
 
@@ -102,16 +103,6 @@ Tensor embedding_dense_backward(Context& c, const Tensor& incoming, const Tensor
 
 namespace {
 
-Tensor sparse_tensor(const Dims& sizes, const Tensor& indices, const Tensor& values) {
-  Ref<TensorImpl> impl = make_ref<TensorImpl>();
-  impl->sizes = sizes;
-  impl->strides = Dims::filled(sizes.size(), 0);
-  impl->dtype = values.dtype();
-  impl->device = values.device();
-  impl->sparse = new TensorImpl::Sparse{indices, values};
-  return Tensor(std::move(impl));
-}
-
 /// The numbers of `kept`, which says which of `indices` are not `padding_idx`.
 void note_kept(const Tensor& kept, const Tensor& indices, std::int64_t padding_idx) {
   const std::optional<Numbers> tokens = known_numbers(indices);
@@ -139,11 +130,11 @@ Tensor sparse_gradient(Context& c, const Tensor& incoming, const Tensor& looked_
   const std::int64_t width = incoming.size(-1);
   if (grad.numel() == 0) {
     const Tensor none = c.empty({1, 0}, ScalarType::kInt64, grad.device());
-    return sparse_tensor({rows, width}, none, c.empty({0, width}, grad.dtype(), grad.device()));
+    return make_sparse({rows, width}, none, c.empty({0, width}, grad.dtype(), grad.device()));
   }
   const Tensor wide = to_dtype(c, indices, ScalarType::kInt64);
   const Tensor index = reshape(c, wide, {1, indices.numel()});
-  return sparse_tensor({rows, width}, index, reshape(c, grad, {indices.numel(), width}));
+  return make_sparse({rows, width}, index, reshape(c, grad, {indices.numel(), width}));
 }
 
 }  // namespace

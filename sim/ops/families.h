@@ -37,5 +37,6 @@ std::span<const OpDef>
 scattered_copies();  ///< scattered_copies.cc: slice_scatter and its like, block_diag
 std::span<const OpDef> packed_copies();  ///< packed_copies.cc: many tensors, one buffer
 std::span<const OpDef> linalg_ops();     ///< linalg_ops.cc: systems of equations
+std::span<const OpDef> sparse_ops();     ///< sparse_ops.cc: tensors of single entries
 
 }  // namespace tidemark::ops

@@ -49,24 +49,25 @@ void run_batched(Context& c, const Tensor& matrix, std::size_t lists) {
 
 /// A few large systems are solved one after another, others at once. Source:
 /// triangular_solve_kernel.
-Tensor solve_kernel(Context& c, const Tensor& matrix, const Tensor& right) {
+void run_triangle(Context& c, const Tensor& matrix) {
   const std::int64_t n = matrix.size(-1);
-  const std::int64_t batch = matrices_in(matrix);
-  const bool in_turn = batch <= 8 && n >= 64;
+  const bool in_turn = matrices_in(matrix) <= 8 && n >= 64;
   constexpr std::int64_t kLargest = 512;  // beyond, other libraries take over
   if (!in_turn && n > kLargest) {
     throw NotModelled(
         "solve_triangular of many systems of more than 512 unknowns is not modelled; solve fewer "
         "at a time");
   }
-  Tensor out = by_columns(c, right.sizes(), right);
-  if (right.is_cuda() && right.numel() > 0) {
-    if (in_turn) {
-      c.cublas_workspace(right.device());
-    } else {
-      run_batched(c, matrix, 2);
-    }
+  if (in_turn) {
+    c.cublas_workspace(matrix.device());
+  } else {
+    run_batched(c, matrix, 2);
   }
+}
+
+Tensor solve_kernel(Context& c, const Tensor& matrix, const Tensor& right) {
+  Tensor out = by_columns(c, right.sizes(), right);
+  if (right.is_cuda() && right.numel() > 0) run_triangle(c, matrix);
   return out;
 }
 
@@ -122,20 +123,6 @@ void check_square(std::string_view name, const Tensor& matrix) {
   }
 }
 
-/// Batches of matrices up to 16 x 16, which cuBLAS factors at once; what cuSOLVER asks for beside
-/// PyTorch's own tensors is not known. Source: lu_factor, lu_solve_kernel.
-void check_small(std::string_view name, const Tensor& matrix) {
-  check_square(name, matrix);
-  constexpr std::int64_t kLargest = 16;
-  if (matrix.is_cuda() && (matrices_in(matrix) < 2 || matrix.size(-1) > kLargest)) {
-    throw NotModelled(
-        fmt::format("torch.linalg.{} of a single matrix, or of matrices beyond 16 x 16, is not "
-                    "modelled: what cuSOLVER asks for beside PyTorch's own tensors is not known; "
-                    "leave it out, or put tensors of the same sizes in its place",
-                    name));
-  }
-}
-
 struct Factors {
   Tensor lu;
   Tensor pivots;
@@ -175,6 +162,24 @@ Way way_of(std::int64_t batch, std::int64_t n, std::int64_t columns, bool transp
   if (batch <= 2 && in_turn) return Way::kInTurn;
   return columns <= few ? Way::kAtOnce : Way::kByTriangles;
 }
+/// The rows' order and its inverse, then one system for each triangle. Source: lu_solve_kernel,
+/// unpack_pivots (oracle).
+void run_by_triangles(Context& c, const Tensor& matrix, std::int64_t columns) {
+  const std::int64_t n = matrix.size(-1);
+  const auto numbers = [&](const Dims& sizes) {
+    return c.empty(sizes, ScalarType::kInt64, matrix.device());
+  };
+  Dims rows = batch_dims(matrix);
+  rows.push_back(n);
+  Tensor order = numbers({n});
+  if (rows.size() > 1) order = numbers(rows);
+  const Tensor places = numbers({n});
+  const Tensor inverse = numbers(rows);
+  Dims sizes = rows;
+  sizes.push_back(columns);
+  const Tensor moved = c.empty(sizes, matrix.dtype(), matrix.device());
+  for (int triangle = 0; triangle < 2; ++triangle) run_triangle(c, matrix);
+}
 void run_with_factors(Context& c, const Tensor& matrix, std::int64_t columns, bool transposed) {
   if (!matrix.is_cuda()) return;
   switch (way_of(matrices_in(matrix), matrix.size(-1), columns, transposed)) {
@@ -184,10 +189,7 @@ void run_with_factors(Context& c, const Tensor& matrix, std::int64_t columns, bo
       c.empty({1}, ScalarType::kInt32, matrix.device());
       return;
     case Way::kByTriangles:
-      throw NotModelled(fmt::format(
-          "torch.linalg.solve of {} x {} unknowns and {} columns, which PyTorch solves by "
-          "triangles, is not modelled; solve fewer columns at a time",
-          matrix.size(-1), matrix.size(-1), columns));
+      return run_by_triangles(c, matrix, columns);
   }
 }
 Tensor solve_with_factors(Context& c, const Tensor& matrix, const Tensor& right) {
@@ -208,14 +210,14 @@ void check_errors(Context& c, const Tensor& infos) {
 }
 
 Tensor inverse(Context& c, const Tensor& matrix) {
-  check_small("inv", matrix);
+  check_square("inv", matrix);
   Op op(c, "linalg_inv_ex", "LinalgInvExBackward0", {&matrix});
   Tensor out = by_columns(c, matrix.sizes(), matrix);
   const Tensor infos = info_of(c, matrix);
   {
     const Factors factors = factors_of(c, matrix);
-    run_batched(c, matrix, 1);
-    run_batched(c, matrix, 2);
+    factor(c, matrix);
+    run_with_factors(c, matrix, matrix.size(-1), matrix.is_contiguous());
   }
   check_errors(c, infos);
   op.save(0, out);
@@ -338,14 +340,14 @@ void det_backward(Backward& b) {
 }
 
 Tensor det(Context& c, const Tensor& matrix) {
-  check_small("det", matrix);
+  check_square("det", matrix);
   Op op(c, "_linalg_det", "LinalgDetBackward0", {&matrix});
   op.save(0, matrix);
   Tensor out = c.empty(batch_dims(matrix), matrix.dtype(), matrix.device());
   Factors factors = factors_of(c, matrix);
   {
     const Tensor infos = info_of(c, matrix);
-    run_batched(c, matrix, 1);
+    factor(c, matrix);
     const Tensor product =
         reduce(c, diagonal_view(factors.lu, 0, -2, -1), {-1}, false, matrix.dtype());
     sign_of(c, factors.pivots);
@@ -358,7 +360,7 @@ Tensor det(Context& c, const Tensor& matrix) {
 }
 
 TensorList slogdet(Context& c, const Tensor& matrix) {
-  check_small("slogdet", matrix);
+  check_square("slogdet", matrix);
   Op op(c, "_linalg_slogdet", "LinalgSlogdetBackward0", {&matrix});
   op.save(0, matrix);
   const Dims batch = batch_dims(matrix);
@@ -367,7 +369,7 @@ TensorList slogdet(Context& c, const Tensor& matrix) {
   Factors factors = factors_of(c, matrix);
   {
     const Tensor infos = info_of(c, matrix);
-    run_batched(c, matrix, 1);
+    factor(c, matrix);
     const Tensor diagonal = diagonal_view(factors.lu, 0, -2, -1);
     {
       const Tensor permutation = sign_of(c, factors.pivots);
@@ -410,15 +412,9 @@ void cholesky_backward(Backward& b, bool upper) {
 TensorList cholesky(Context& c, const Tensor& matrix, bool upper, bool is_checked) {
   if (matrix.dim() < 2 || matrix.size(-1) != matrix.size(-2))
     throw OpError("linalg.cholesky: A must be batches of square matrices, but they are not");
-  if (matrix.is_cuda() && matrices_in(matrix) < 2) {
-    throw NotModelled(
-        "torch.linalg.cholesky of a single matrix is not modelled: what cuSOLVER asks for beside "
-        "PyTorch's own tensors is not known; leave it out, or put tensors of the same sizes in "
-        "its place");
-  }
   Op op(c, "linalg_cholesky_ex", "LinalgCholeskyExBackward0", {&matrix});
   TensorList out{by_columns(c, matrix.sizes(), matrix), info_of(c, matrix)};
-  if (matrix.is_cuda()) {
+  if (matrix.is_cuda() && matrices_in(matrix) > 1) {
     // cuSOLVER's list of where each matrix lies.
     c.empty({matrices_in(matrix)}, ScalarType::kInt64, matrix.device());
   }
@@ -451,6 +447,12 @@ std::span<const OpDef> linalg_ops() {
        [](Arguments& a) -> OpResult {
          return OpResult::named("linalg_slogdet", "sign logabsdet",
                                 slogdet(a.context(), a.tensor(0)));
+       },
+       kLinalgOpsSource},
+      {"_linalg_check(Tensor input)", "torch",
+       [](Arguments& a) -> OpResult {
+         check_errors(a.context(), a.tensor(0));
+         return a.tensor(0);
        },
        kLinalgOpsSource},
       {"_linalg_cholesky(Tensor input, bool upper)", "torch",

@@ -16,6 +16,9 @@ Tensor number_tensor(Context& c, ScalarType type) { return c.number(type); }
 
 Tensor add(Context& c, const Tensor& self, const Tensor& other, double alpha) {
   static const PointwiseRule& rule = pointwise_rule("add.Tensor");
+  if (other.defined() && other.is_sparse() && !self.is_sparse()) {
+    return add_sparse_to_dense(c, self, other, alpha, false);
+  }
   return apply(c, rule, self, other, alpha);
 }
 
@@ -26,16 +29,25 @@ Tensor add_(Context& c, const Tensor& self, const Tensor& other, double alpha) {
     add_sparse_in_place(c, self, other);
     return self;
   }
+  if (other.defined() && other.is_sparse()) {
+    return add_sparse_to_dense(c, self, other, alpha, true);
+  }
   return apply_in_place(c, rule, self, other, alpha);
 }
 
 Tensor sub(Context& c, const Tensor& self, const Tensor& other, double alpha) {
   static const PointwiseRule& rule = pointwise_rule("sub.Tensor");
+  if (other.defined() && other.is_sparse() && !self.is_sparse()) {
+    return add_sparse_to_dense(c, self, other, -alpha, false);
+  }
   return apply(c, rule, self, other, alpha);
 }
 
 Tensor sub_(Context& c, const Tensor& self, const Tensor& other, double alpha) {
   static const PointwiseRule& rule = pointwise_rule("sub_");
+  if (other.defined() && other.is_sparse() && !self.is_sparse()) {
+    return add_sparse_to_dense(c, self, other, -alpha, true);
+  }
   return apply_in_place(c, rule, self, other, alpha);
 }
 

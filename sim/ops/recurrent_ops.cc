@@ -221,7 +221,9 @@ void check_layers(const Tensor& input, const HiddenState& hidden, const TensorLi
       parameters.size() != layers * each * directions) {
     throw OpError("got an incorrect number of RNN parameters");
   }
-  if (input.dim() != 3) {
+  // The rows of a packed sequence have no dimension of their own for the steps.
+  const bool is_packed = input.dim() == 2 && input.is_cuda();
+  if (input.dim() != 3 && !is_packed) {
     throw OpError(fmt::format("RNN: Expected input to be 3-D, got {}-D tensor", input.dim()));
   }
   const auto check_state = [&](const Tensor& state) {

@@ -67,7 +67,7 @@ constexpr std::array kFamilies{
     &recurrent_ops,    &transformer_ops,     &resampling_ops, &padding_ops,     &batch_norm_ops,
     &norm_ops,         &grouped_product_ops, &repeating_ops,  &distance_ops,    &scatter_reduce_ops,
     &window_ops,       &counting_ops,        &unpooling_ops,  &complex_ops,     &fourier_ops,
-    &scattered_copies, &linalg_ops,          &packed_copies};
+    &scattered_copies, &linalg_ops,          &packed_copies,  &sparse_ops};
 
 }  // namespace
 

@@ -1,4 +1,5 @@
 #include "sim/ops/shape_ops.h"
+#include "sim/ops/sparse.h"
 
 #include <fmt/format.h>
 
@@ -211,6 +212,13 @@ void require_rank(Context& c, const Tensor& self, MemoryFormat format, ScalarTyp
 Tensor to(Context& c, const Tensor& self, const ToOptions& options) {
   const ScalarType dtype = options.dtype.value_or(self.dtype());
   const Device device = options.device.value_or(self.device());
+  if (self.is_sparse() && !self.requires_grad() && !options.format) {
+    if (!options.copy && dtype == self.dtype() && device == self.device()) return self;
+    ToOptions moved = options;
+    moved.dtype.reset();
+    Tensor indices = to(c, self->sparse->indices, moved);
+    return make_sparse(self.sizes(), std::move(indices), to(c, self->sparse->values, options));
+  }
   const MemoryFormat format = options.format.value_or(MemoryFormat::kPreserve);
   require_rank(c, self, format, dtype, device);
   const bool same_format =
@@ -254,6 +262,7 @@ Tensor to(Context& c, const Tensor& self, const ToOptions& options) {
 }
 
 Tensor pin_memory(Context& c, const Tensor& self) {
+  if (self.is_sparse()) throw NotModelled("pin_memory() of a sparse tensor is not modelled");
   if (self.is_cuda()) {
     throw OpError(
         fmt::format("cannot pin '{}' only dense CPU tensors can be pinned", class_name(self)));

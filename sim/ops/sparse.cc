@@ -6,6 +6,8 @@
 #include <array>
 
 #include "sim/ops/kernels.h"
+#include "sim/ops/op.h"
+#include "sim/ops/pointwise_rule.h"
 #include "sim/ops/shape_ops.h"
 
 namespace tidemark::ops {
@@ -40,6 +42,69 @@ void check_takes_sparse(std::string_view name, const Tensor& x) {
       "{} of a sparse gradient is not modelled: how many entries it is left with depends "
       "on values; make the table with sparse=False",
       name));
+}
+
+Tensor make_sparse(const Dims& sizes, Tensor indices, Tensor values) {
+  Ref<TensorImpl> impl = make_ref<TensorImpl>();
+  impl->sizes = sizes;
+  impl->strides = Dims::filled(sizes.size(), 0);
+  impl->dtype = values.dtype();
+  impl->device = values.device();
+  impl->sparse = new TensorImpl::Sparse{std::move(indices), std::move(values)};
+  return Tensor(std::move(impl));
+}
+
+const TensorImpl::Sparse& parts_of(const Tensor& x) {
+  if (!x.is_sparse()) {
+    throw OpError("expected a sparse tensor, but got one of the layout torch.strided");
+  }
+  return *x->sparse;
+}
+
+namespace {
+
+/// Source: add_out_dense_sparse_cuda: flatten_indices, then index_add_ (oracle).
+void add_entries(Context& c, const Tensor& dense, const TensorImpl::Sparse& parts) {
+  if (parts.values.numel() == 0) return;
+  const Tensor values = to_dtype(c, parts.values, dense.dtype());
+  const bool is_flat = parts.indices.size(0) == 1;
+  if (!is_flat) c.empty({parts.indices.size(1)}, ScalarType::kInt64, dense.device());
+}
+
+}  // namespace
+
+Tensor add_sparse_to_dense(Context& c, const Tensor& dense, const Tensor& sparse, double alpha,
+                           bool in_place) {
+  const TensorImpl::Sparse& parts = parts_of(sparse);
+  if (!(dense.sizes() == sparse.sizes())) {
+    throw OpError(fmt::format(
+        "add: expected 'self' and 'other' to have same size, but self has size {} while other has "
+        "size {} (FYI: dense-sparse addition does not currently support broadcasting)",
+        to_string(dense.sizes()), to_string(sparse.sizes())));
+  }
+  if (parts.values.dtype() != dense.dtype()) {
+    throw NotModelled("dense + sparse of another type is not modelled; make both of one type");
+  }
+  Op op(c, "add_", "AddBackward0", {&dense, &sparse});
+  Tensor out = in_place ? dense : clone(c, dense);
+  add_entries(c, out, parts);
+  const auto backward = [alpha](Backward& b) {
+    if (b.needs(0)) b.grads[0] = b.grad();
+    if (!b.needs(1)) return;
+    b.grads[1] = alpha == 1 ? b.grad() : pointwise(b.c, {&b.grad()});
+  };
+  return in_place ? op.in_place(dense, backward) : op.result(std::move(out), backward);
+}
+
+Tensor dense_of(Context& c, const Tensor& x) {
+  const TensorImpl::Sparse& parts = parts_of(x);
+  if (x.requires_grad() && c.grad_enabled()) {
+    throw NotModelled(
+        "the gradient of to_dense() is not modelled; call it on the tensor's detach()");
+  }
+  Tensor out = zeros(c, x.sizes(), x.dtype(), x.device());
+  add_entries(c, out, parts);
+  return out;
 }
 
 Tensor clone_sparse(Context& c, const Tensor& x) {

@@ -12,6 +12,15 @@ namespace tidemark::ops {
 /// Errors: NotModelled, for an operator that would have to merge a sparse tensor's entries: how
 /// many are left depends on their indices' values.
 void check_takes_sparse(std::string_view name, const Tensor& x);
+Tensor make_sparse(const Dims& sizes, Tensor indices, Tensor values);
+/// Errors: OpError for a tensor that is not sparse.
+const TensorImpl::Sparse& parts_of(const Tensor& x);
+/// dense + alpha * sparse, in memory of its own or in place. Two indices of an entry are made one
+/// first.
+Tensor add_sparse_to_dense(Context& c, const Tensor& dense, const Tensor& sparse, double alpha,
+                           bool in_place);
+/// x.to_dense(), without a gradient.
+Tensor dense_of(Context& c, const Tensor& x);
 /// Two gradients meet in the engine and at least one is sparse.
 Tensor add_gradients_sparse(Context& c, Tensor stored, Tensor incoming);
 /// What .grad becomes when it was None: a shallow copy where nobody else holds the parts, else a

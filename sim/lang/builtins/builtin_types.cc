@@ -242,6 +242,18 @@ Value make_dict(Interp& in, ClassObject& /*type*/, CallArgs& args) {
   return dict;
 }
 
+/// A name that only the __getattr__ of the object's class could answer, which object's own look-up
+/// does not ask.
+bool misses(Instance& object, Name name) {
+  ClassObject* owner = nullptr;
+  const Value* fallback = object.type().lookup(known(name::kGetattr), &owner);
+  if (fallback == nullptr || !owner->user_defined) return false;
+  if (name == known(name::kClass) || name == known(name::kDict)) return false;
+  if (name == known(name::kModule) || name == known(name::kDoc)) return false;
+  return object.type().lookup(name) == nullptr && object.attrs().find(name) == nullptr &&
+         object.attrs().find(known(name::kDict)) == nullptr;
+}
+
 }  // namespace
 
 namespace {
@@ -293,8 +305,13 @@ void add_object_methods(Interp& in) {
   });
   define(in, *c.object, "__getattribute__(self, name, /)", [](Interp& interp, Arguments& args) {
     auto& object = args.object<Instance>(0, "an object with attributes");
-    Value found = interp.generic_get_attr(object, interp.intern(args.text(1)));
-    if (!found.empty()) return found;
+    const Name name = interp.intern(args.text(1));
+    if (!misses(object, name)) {
+      Value found = interp.generic_get_attr(object, name);
+      if (!found.empty()) return found;
+    } else if (Value found = object.get_missing_attr(interp, name); !found.empty()) {
+      return found;
+    }
     interp.raise(
         *interp.classes().attribute_error,
         fmt::format("'{}' object has no attribute '{}'", interp.type_name(args[0]), args.text(1)));

@@ -1,5 +1,7 @@
 import heapq
 
+import _threads
+
 
 class Empty(Exception):
     pass
@@ -11,17 +13,34 @@ class Full(Exception):
 
 class Queue:
     def __init__(self, maxsize=0):
-        self.maxsize, self.queue = maxsize, []
+        self.maxsize, self.queue, self._beyond = maxsize, [], 0
+
+    def _put(self, item):
+        self.queue.append(item)
+
+    def _get(self):
+        return self.queue.pop(0)
 
     def put(self, item, block=True, timeout=None):
         if self.full():
+            self._make_room(block)
+        self._put(item)
+
+    def _make_room(self, block):
+        """A thread that fills the queue goes on: who empties it comes later."""
+        if block and _threads.is_inside() and self._beyond < 1000:
+            self._beyond += 1
+        elif block and _threads.is_inside():
+            _threads.wait_here()
+        elif not block or not _threads.wait_here() or self.full():
             raise Full
-        self.queue.append(item)
 
     def get(self, block=True, timeout=None):
+        if not self.queue and block:
+            _threads.wait_here()
         if not self.queue:
             raise Empty
-        return self.queue.pop(0)
+        return self._get()
 
     def put_nowait(self, item):
         self.put(item, False)
@@ -42,24 +61,21 @@ class Queue:
         pass
 
     def join(self):
-        pass
+        if self.queue:
+            _threads.wait_here()
 
 
 SimpleQueue = Queue
 
 
 class LifoQueue(Queue):
-    def get(self, block=True, timeout=None):
-        if not self.queue:
-            raise Empty
+    def _get(self):
         return self.queue.pop()
 
 
 class PriorityQueue(Queue):
-    def put(self, item, block=True, timeout=None):
+    def _put(self, item):
         heapq.heappush(self.queue, item)
 
-    def get(self, block=True, timeout=None):
-        if not self.queue:
-            raise Empty
+    def _get(self):
         return heapq.heappop(self.queue)

@@ -1,8 +1,97 @@
+import _threads
 import _tidemark
 
-Thread, Timer, Condition, Barrier = [
-    _tidemark.later("threading." + n) for n in ("Thread", "Timer", "Condition", "Barrier")
-]
+Condition, Barrier = [_tidemark.later("threading." + n) for n in ("Condition", "Barrier")]
+_count = [0]
+_timers = []
+
+
+class Thread:
+    def __init__(self, group=None, target=None, name=None, args=(), kwargs=None, *, daemon=None, context=None):
+        _count[0] += 1
+        if name is None:
+            name = f"Thread-{_count[0]}"
+            if target is not None and hasattr(target, "__name__"):
+                name += f" ({target.__name__})"
+        self._target, self._args, self._kwargs = target, args, kwargs or {}
+        self.name, self.daemon = str(name), bool(daemon)
+        self._number, self._is_started, self._is_done, self._pauses = _count[0] + 1, False, False, 0
+
+    def _check(self):
+        if "_is_started" not in self.__dict__:
+            raise RuntimeError("thread.__init__() not called")
+
+    def start(self):
+        self._check()
+        if self._is_started:
+            raise RuntimeError("threads can only be started once")
+        self._is_started = True
+        _threads.run(self)
+
+    def run(self):
+        if self._target is not None:
+            self._target(*self._args, **self._kwargs)
+
+    def join(self, timeout=None):
+        self._check()
+        if not self._is_started:
+            raise RuntimeError("cannot join thread before it is started")
+        if _threads.current() is self:
+            raise RuntimeError("cannot join current thread")
+        if not self._is_done and not _threads.is_inside():
+            _threads.wait_here()
+        if not self._is_done and timeout is None and not self.daemon:
+            _tidemark.note(f"the thread {self.name!r} waits for what nothing brings: it is left there")
+
+    def is_alive(self):
+        return self._is_started and not self._is_done
+
+    @property
+    def ident(self):
+        return self._number if self._is_started else None
+
+    native_id = ident
+
+    def getName(self):
+        return self.name
+
+    def setName(self, name):
+        self.name = str(name)
+
+    def isDaemon(self):
+        return self.daemon
+
+    def setDaemon(self, daemonic):
+        self.daemon = bool(daemonic)
+
+    def __repr__(self):
+        state = "initial" if not self._is_started else "stopped" if self._is_done else "started"
+        return f"<{type(self).__name__}({self.name}, {state}{' daemon' if self.daemon else ''})>"
+
+
+class Timer(Thread):
+    """its function runs when something waits for it: a program's own work is taken to be done before"""
+
+    def __init__(self, interval, function, args=None, kwargs=None):
+        Thread.__init__(self)
+        self.interval, self.function, self.args, self.kwargs = interval, function, args or (), kwargs or {}
+
+    def start(self):
+        self._is_started = True
+        _timers.append(self)
+
+    def cancel(self):
+        if self in _timers:
+            _timers.remove(self)
+            self._is_done = True
+
+    def run(self):
+        self.function(*self.args, **self.kwargs)
+
+    def join(self, timeout=None):
+        if self in _timers:
+            _timers.remove(self)
+            _threads.run(self)
 
 
 class Lock:
@@ -39,7 +128,17 @@ class Event:
         return self._flag
 
     def wait(self, timeout=None):
+        if not self._flag and _threads.is_inside():
+            if timeout is None:
+                _threads.wait_here()
+            _threads.count_wait()
+        elif not self._flag:
+            _threads.wait_here()
+            while _timers and not self._flag:
+                _timers[0].join()
         return self._flag
+
+    isSet = is_set
 
 
 class local:
@@ -56,27 +155,33 @@ class _Main:
         return self.name
 
 
+_main = _Main()
+
+
+def main_thread():
+    return _main
+
+
 def current_thread():
-    return _Main()
+    return _threads.current() or _main
 
 
-main_thread = current_thread
+currentThread = current_thread
 
 
 def get_ident():
-    return 1
+    return current_thread().ident
 
 
-def active_count():
-    return 1
+get_native_id = get_ident
 
 
 def enumerate():
-    return [_Main()]
+    return [_main] + ([_threads.current()] if _threads.is_inside() else [])
 
 
-def get_native_id():
-    return 1
+def active_count():
+    return len(enumerate())
 
 
 TIMEOUT_MAX = 9223372036.0

@@ -1,5 +1,7 @@
 from typing import NamedTuple
 
+import _threads
+
 _now = [0.0]
 timezone = altzone = daylight = 0
 tzname = ("UTC", "UTC")
@@ -36,6 +38,7 @@ perf_counter_ns = monotonic_ns = process_time_ns = time_ns
 
 def sleep(seconds):
     _now[0] += seconds
+    _threads.count_wait()
 
 
 def _moment(secs):

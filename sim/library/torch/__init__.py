@@ -34,6 +34,7 @@ from torch._refs.random_numbers import (
 from torch._refs.signal import (
     bartlett_window, blackman_window, hamming_window, hann_window, istft, kaiser_window,
 )
+from torch._refs.sparse import sparse_coo_tensor
 from torch._refs.statistics import (
     corrcoef, cov, cumulative_trapezoid, gradient, trapezoid, trapz, vander,
 )

@@ -54,8 +54,17 @@ def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
 
 def to_dense(self, dtype=None):
     if self.is_sparse:
-        _C.refuse("to_dense() of a sparse tensor is not modelled", "make the tensor dense from the start")
+        dense = torch._sparse_to_dense(self)
+        return dense if dtype is None else dense.to(dtype)
     return self if dtype is None else self.to(dtype)
+
+
+def sparse_dim(self):
+    return self._indices().shape[0] if self.is_sparse else 0
+
+
+def dense_dim(self):
+    return self._values().dim() - 1 if self.is_sparse else self.dim()
 
 
 def split_with_sizes(self, split_sizes, dim=0):

@@ -38,6 +38,10 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
         if not keepdim and rows < columns:
             columns -= 1
         return sums.amax(columns, keepdim) if ord > 0 else sums.amin(columns, keepdim)
+    if ord in ("nuc", 2) and sorted(d % A.dim() for d in dim) == [A.dim() - 2, A.dim() - 1] and dtype is None:
+        values = svdvals(A)
+        norms = values.sum(-1) if ord == "nuc" else values.amax(-1)
+        return norms[..., None, None] if keepdim else norms
     _unknown("matrix_norm of order " + repr(ord))
 
 
@@ -136,24 +140,40 @@ def _unknown(name):
               "leave it out, or put tensors of the same sizes in its place")
 
 
-def _on_host(name, A):
-    """The sizes of matrices of the host: LAPACK asks the device for nothing. No factor's numbers are computed."""
+def _told(A):
     if A.is_cuda:
-        _unknown(name)
+        _tidemark.note("cuSOLVER's workspaces are taken to be empty: a GPU asks for more")
+
+
+def _sizes_of(name, A):
+    """The sizes of matrices whose factors' numbers are not computed, and that need no gradient."""
     if A.requires_grad and torch.is_grad_enabled():
         _C.refuse(f"torch.linalg.{name} of a tensor that needs a gradient is not modelled", "call it on its detach()")
     if A.dim() < 2:
         raise RuntimeError(f"linalg.{name}: The input tensor A must have at least 2 dimensions.")
+    _told(A)
     return list(A.shape[:-2]), A.shape[-2], A.shape[-1]
 
 
-def _squares_on_host(name, A):
-    batch, rows, columns = _on_host(name, A)
+def _on_host(name, A):
+    if A.is_cuda:
+        _unknown(name)
+    return _sizes_of(name, A)
+
+
+def _squares(name, A):
+    batch, rows, columns = _sizes_of(name, A)
     if rows != columns:
         raise RuntimeError(
             f"linalg.{name}: A must be batches of square matrices, but they are {rows} by {columns} matrices"
         )
     return batch, rows
+
+
+def _check(info):
+    """the host asks whether each matrix could be factored"""
+    if info.is_cuda:
+        torch._linalg_check(info)
 
 
 def _factor(A, batch, rows, columns):
@@ -166,6 +186,7 @@ def _real(A):
 
 
 def inv(A):
+    _told(A)
     return torch._linalg_inv(A)
 
 
@@ -174,14 +195,17 @@ def inv_ex(A, *, check_errors=False):
 
 
 def det(A):
+    _told(A)
     return torch._linalg_det(A)
 
 
 def slogdet(A):
+    _told(A)
     return torch._linalg_slogdet(A)
 
 
 def cholesky(A, *, upper=False):
+    _told(A)
     return torch._linalg_cholesky(A, upper)
 
 
@@ -194,24 +218,42 @@ def cholesky_ex(A, *, upper=False, check_errors=False):
 
 
 def qr(A, mode="reduced"):
-    batch, rows, columns = _on_host("qr", A)
+    batch, rows, columns = _sizes_of("qr", A)
     if mode not in ("reduced", "complete", "r"):
         raise RuntimeError(
             f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
         )
+    if A.is_cuda and (batch or mode != "reduced"):
+        _unknown("qr of a batch, or in another mode than 'reduced',")
     inner = rows if mode == "complete" else min(rows, columns)
     left = A.new_empty([0]) if mode == "r" else _factor(A, batch, rows, inner)
-    return QRResult(left, _factor(A, batch, inner, columns))
+    right = _factor(A, batch, inner, columns)
+    if A.is_cuda:
+        scales = A.new_empty([inner])
+        # The codes of failure of geqrf, then those of orgqr.
+        A.new_empty([1], dtype=torch.int32)
+        A.new_empty([1], dtype=torch.int32)
+        del scales
+    return QRResult(left, right)
 
 
 def eigh(A, UPLO="L"):
-    batch, n = _squares_on_host("eigh", A)
-    return EighResult(A.new_empty([*batch, n], dtype=_real(A)), _factor(A, batch, n, n))
+    batch, n = _squares("eigh", A)
+    vectors = _factor(A, batch, n, n)
+    values = A.new_empty([*batch, n], dtype=_real(A))
+    _check(A.new_empty(batch, dtype=torch.int32))
+    return EighResult(values, vectors)
 
 
 def eigvalsh(A, UPLO="L"):
-    batch, n = _squares_on_host("eigvalsh", A)
-    return A.new_empty([*batch, n], dtype=_real(A))
+    batch, n = _squares("eigvalsh", A)
+    values = A.new_empty([*batch, n], dtype=_real(A))
+    if A.is_cuda:
+        work = _factor(A, batch, n, n)
+        info = A.new_empty(batch, dtype=torch.int32)
+        _check(info)
+        del info, work
+    return values
 
 
 def eig(A):
@@ -222,17 +264,34 @@ def eigvals(A):
     _unknown("eigvals")
 
 
+def _work(A, batch, rows, columns):
+    """what cuSOLVER writes over"""
+    return _factor(A, batch, rows, columns) if A.is_cuda else None
+
+
 def svd(A, full_matrices=True, *, driver=None):
-    batch, rows, columns = _on_host("svd", A)
+    batch, rows, columns = _sizes_of("svd", A)
     least = min(rows, columns)
     left = _factor(A, batch, rows, rows if full_matrices else least)
     right = _factor(A, batch, columns if full_matrices else least, columns)
-    return SVDResult(left, A.new_empty([*batch, least], dtype=_real(A)), right)
+    values = A.new_empty([*batch, least], dtype=_real(A))
+    info = A.new_empty(batch, dtype=torch.int32)
+    _work(A, batch, rows, columns)
+    _check(info)
+    return SVDResult(left, values, right)
 
 
 def svdvals(A, *, driver=None):
-    batch, rows, columns = _on_host("svdvals", A)
-    return A.new_empty([*batch, min(rows, columns)], dtype=_real(A))
+    batch, rows, columns = _sizes_of("svdvals", A)
+    least = min(rows, columns)
+    values = A.new_empty([*batch, least], dtype=_real(A))
+    info = A.new_empty(batch, dtype=torch.int32)
+    if A.is_cuda:
+        work, left = _work(A, batch, rows, columns), _work(A, batch, rows, least)
+        right = _work(A, batch, least, columns)
+        del right, left, work
+    _check(info)
+    return values
 
 
 def pinv(A, *, atol=None, rtol=None, hermitian=False):
@@ -252,7 +311,8 @@ def solve_ex(A, B, *, left=True, check_errors=False):
 
 def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
     if not left:
-        _C.refuse("solve_triangular with left=False is not modelled", "transpose the equation")
+        # The same equation turned: the same requests.
+        return torch._solve_triangular(A.mT, B.mT, not upper).mT
     return torch._solve_triangular(A, B, upper)
 
 

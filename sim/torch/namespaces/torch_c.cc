@@ -535,9 +535,10 @@ void add_events(Session& session, lang::Module& module) {
     return Value::boolean(a.object<TensorObject>(0, "Tensor").tensor->storage ==
                           a.object<TensorObject>(1, "Tensor").tensor->storage);
   });
-  add("storage_bytes(tensor)", [](Interp&, Arguments& a) {
-    return Value::integer(
-        static_cast<std::int64_t>(a.object<TensorObject>(0, "Tensor").tensor->storage->bytes()));
+  add("storage_bytes(tensor)", [](Interp& in, Arguments& a) {
+    const ops::Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
+    if (tensor.is_sparse()) in.runtime_error("a sparse tensor has no storage of its own");
+    return Value::integer(static_cast<std::int64_t>(tensor->storage->bytes()));
   });
   add("backward(tensors, gradients, retain_graph=False, inputs=(), create_graph=False)",
       [s](Interp& in, Arguments& a) {

@@ -333,7 +333,7 @@ Value to_method(Session& session, lang::CallArgs& args) {
   if (is_input && !session.moves_module) session.emitter.begin("inputs");
   return session.guarded([&] {
     Tensor out = converted(session, self, options);
-    if (!self.is_cuda() && out.is_cuda() && !self->is_parameter)
+    if (!self.is_cuda() && out.is_cuda() && !self->is_parameter && !out.is_sparse())
       out->storage->set_role(ops::Role::kInput);
     return carried(session, self, std::move(out));
   });
@@ -470,11 +470,10 @@ void add_queries(Session& session) {
   // A number for each memory of a GPU, and room for what lies in it; 0 on the host.
   add_method(session, "_device_address(self)", [s](Interp&, Arguments& a) {
     const Tensor& t = self_of(a);
-    s->guarded([&] { ops::check_is_there("data_ptr", t); });
-    return Value::integer(t->storage->request() == ops::kNoMemory
+    const auto request = s->guarded([&] { return ops::storage_of(t, "data_ptr").request(); });
+    return Value::integer(request == ops::kNoMemory
                               ? std::int64_t{0}
-                              : (std::int64_t{t->storage->request()} + 1) *
-                                    (std::int64_t{1} << 30));
+                              : (std::int64_t{request} + 1) * (std::int64_t{1} << 30));
   });
   const auto flag = [&](std::string_view signature, bool (*read)(const Tensor&)) {
     add_method(session, signature,
@@ -485,7 +484,7 @@ void add_queries(Session& session) {
   flag("is_conj(self)", [](const Tensor& t) { return t->is_conj; });
   flag("is_complex(self)", [](const Tensor& t) { return ops::is_complex(t.dtype()); });
   flag("is_pinned(self, device=None)",
-       [](const Tensor& t) { return ops::is_pinned(t->storage->request()); });
+       [](const Tensor& t) { return !t.is_sparse() && ops::is_pinned(t->storage->request()); });
   add_method(session, "is_contiguous(self, memory_format=None)", [](Interp&, Arguments& a) {
     const auto* format = a[1].as<MemoryFormatObject>();
     return Value::boolean(self_of(a).is_contiguous(
@@ -543,7 +542,8 @@ void add_autograd_methods(Session& session) {
     const Value id = interp.find_attr(a[1], interp.intern("_index"));
     if (!id.is_int()) interp.type_error("record_stream(): argument 's' must be Stream");
     if (t.is_cuda()) {
-      s->emitter.use(t->storage->request(), t.device(), static_cast<std::uint16_t>(id.as_int()));
+      const auto request = s->guarded([&] { return ops::storage_of(t).request(); });
+      s->emitter.use(request, t.device(), static_cast<std::uint16_t>(id.as_int()));
     }
     return Value::none();
   });
@@ -574,7 +574,7 @@ void add_copies(Session& session) {
   }
   add_method(session, "pin_memory(self, device=None)", [s](Interp&, Arguments& a) {
     const Tensor& t = self_of(a);
-    if (ops::is_pinned(t->storage->request())) return a[0];
+    if (!t.is_sparse() && ops::is_pinned(t->storage->request())) return a[0];
     return s->guarded([&] { return carried(*s, t, ops::pin_memory(s->c, t)); });
   });
   add_casts(session);

@@ -20,6 +20,8 @@ from torch.cuda.streams import (
     stream,
 )
 
+_initialized = True  # what asks does so after the first tensor
+
 
 class device:
     """makes a device the current one"""
@@ -63,7 +65,6 @@ class _CudaDeviceProperties:
     def __repr__(self):
         return (f"_CudaDeviceProperties(name='{self.name}', major={self.major}, minor={self.minor}, "
                 f"total_memory={self.total_memory // 1048576}MB, multi_processor_count={self.multi_processor_count})")
-
 
 def _lazy_call(callable, **kwargs):
     callable()

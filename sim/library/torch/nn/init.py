@@ -103,10 +103,30 @@ def sparse_(tensor, sparsity, std=0.01, generator=None):
 sparse = sparse_
 
 
+def _orthogonal_on_device(tensor, gain, generator):
+    if tensor.dim() < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    with torch.no_grad():
+        rows = tensor.size(0)
+        columns = tensor.numel() // rows
+        drawn = tensor.new_empty((rows, columns)).normal_(0, 1, generator=generator)
+        if rows < columns:
+            drawn.t_()
+        q, r = torch.linalg.qr(drawn)
+        diagonal = torch.diag(r, 0)
+        signs = diagonal.sign()
+        q *= signs
+        if rows < columns:
+            q.t_()
+        tensor.view_as(q).copy_(q)
+        tensor.mul_(gain)
+        del drawn, q, r, diagonal, signs
+    return tensor
+
+
 def orthogonal_(tensor, gain=1, generator=None):
     if tensor.is_cuda and tensor.numel() > 0:
-        _C.refuse("orthogonal_ of a tensor on the GPU is not modelled: what its QR decomposition asks for is not known",
-                  "initialise on the host, then move the model")
+        return _orthogonal_on_device(tensor, gain, generator)
     return _draw(tensor, "bent normal", 0.0, 1.0, generator)
 
 

@@ -75,8 +75,9 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
     if enforce_sorted:
         sorted_indices = None
     else:
-        numbers.sort(reverse=True)
-        sorted_indices = torch.empty(len(numbers), dtype=torch.int64).to(input.device)
+        order = sorted(range(len(numbers)), key=lambda i: -numbers[i])
+        numbers = [numbers[i] for i in order]
+        sorted_indices = torch.tensor(order).to(input.device)
         batch_dim = 0 if batch_first else 1
         input = input.index_select(batch_dim, sorted_indices)
     data = torch._pack_padded_sequence(input, numbers, batch_first)
@@ -113,7 +114,11 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
     if batch_first:
         output = output.transpose(0, 1)
     if unsorted_indices is not None:
-        return output.index_select(0 if batch_first else 1, unsorted_indices), torch.tensor(lengths)
+        output = output.index_select(0 if batch_first else 1, unsorted_indices)
+        order = _C.known_integers(sequence.sorted_indices)
+        if order is None:
+            return output, torch.tensor(lengths)[unsorted_indices.cpu()]
+        lengths = [length for _, length in sorted(zip(order, lengths))]
     return output, torch.tensor(lengths)
 
 
