@@ -114,11 +114,11 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
     if batch_first:
         output = output.transpose(0, 1)
     if unsorted_indices is not None:
-        output = output.index_select(0 if batch_first else 1, unsorted_indices)
+        in_order = output.index_select(0 if batch_first else 1, unsorted_indices)
         order = _C.known_integers(sequence.sorted_indices)
         if order is None:
-            return output, torch.tensor(lengths)[unsorted_indices.cpu()]
-        lengths = [length for _, length in sorted(zip(order, lengths))]
+            return in_order, torch.tensor(lengths)[unsorted_indices.cpu()]
+        return in_order, torch.tensor([length for _, length in sorted(zip(order, lengths))])
     return output, torch.tensor(lengths)
 
 
