@@ -69,8 +69,6 @@ void Lowering::look(NodeId id) {
   };
   if (!node.has_parts) {
     if (node.name == "expand") mark_broadcast(node.inputs.front(), node.sizes);
-    // Strides are said of memory. Source: torch's lowering.py, as_strided.
-    if (node.name == "as_strided") realize(values_[node.inputs.front()].box);
     see(id, node.inputs.front());
     return;
   }
