@@ -220,6 +220,11 @@ Tensor batch_norm(Context& c, const Tensor& input, const Tensor& weight, const T
     if (training && statistic->defined()) (*statistic)->storage->set_known(nullptr);
   }
   if (use_cudnn(c, input, weight, bias, running_mean, running_var, training)) {
+    // Traced code has the native one, of what cuDNN would read. Source: torch._decomp,
+    // cudnn_batch_norm.
+    if (c.tracer != nullptr)
+      return native_batch_norm(c, contiguous(c, input, input.suggest_memory_format()), weight, bias,
+                               running_mean, running_var, training);
     return cudnn_batch_norm(c, input, weight, bias, running_mean, running_var, training);
   }
   return native_batch_norm(c, input, weight, bias, running_mean, running_var, training);

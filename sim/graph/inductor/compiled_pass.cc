@@ -153,7 +153,8 @@ CompiledPass compile_pass(PassGraph pass, const DeviceShape& device, SizeHints& 
   note_least_strides(lowering.program, pass);
   Schedule schedule(lowering.program);
   // Source: torch's dependencies.py, decide_loop_order_to_match.
-  schedule.may_reorder = !hints.has_open_strides;
+  schedule.open_lengths = hints.open_lengths;
+  schedule.has_open_images = !pass.open_images.empty();
   schedule.fuse();
   const bool is_ordered = hints.is_set && schedule.order_as(hints.order);
   if (!is_ordered) schedule.order_for_memory();

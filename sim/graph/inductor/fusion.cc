@@ -124,9 +124,36 @@ class Fusion {
     return is_reordered ? shared(a, b) : -1;
   }
 
+  /// Whether a stride of what is read is made of an open size. Source: torch's MemoryDep,
+  /// decide_loop_order_to_match, which counts all symbols of an index.
+  [[nodiscard]] bool hangs_on_open(const Dependency& dependency) const {
+    if (s_.open_lengths.empty()) return false;
+    if (s_.has_open_images) return true;
+    const auto is_open = [this](std::int64_t size) {
+      return std::find(s_.open_lengths.begin(), s_.open_lengths.end(), size) !=
+             s_.open_lengths.end();
+    };
+    // So far on a step along an open dimension gets in all: of the memory, or of other loops.
+    std::vector<std::int64_t> spans;
+    const Buffer& buffer = s_.program.buffers[dependency.buffer];
+    for (std::size_t dim = 1; dim < buffer.sizes.size(); ++dim) {
+      if (is_open(buffer.sizes[dim])) spans.push_back(buffer.strides[dim] * buffer.sizes[dim]);
+    }
+    std::vector<std::int64_t> strides;
+    for (std::size_t loop = 0; loop < dependency.sizes.size(); ++loop) {
+      strides.push_back(stride_of(dependency.index, static_cast<int>(loop)));
+      if (is_open(dependency.sizes[loop])) spans.push_back(strides.back() * dependency.sizes[loop]);
+    }
+    return std::any_of(strides.begin(), strides.end(), [&](std::int64_t stride) {
+      return stride > 0 && std::any_of(spans.begin(), spans.end(), [stride](std::int64_t span) {
+               return span > 0 && stride % span == 0;
+             });
+    });
+  }
+
   /// Runs the loops of a step so that it reads `own` as another reads `other`.
   bool reorder(Step& step, const Dependency& own, const Dependency& other) {
-    if (!s_.may_reorder) return false;
+    if (hangs_on_open(own) || hangs_on_open(other)) return false;
     const std::size_t rank = own.sizes.size();
     for (const std::uint32_t op : step.operations) {
       if (s_.nests[op].sizes != s_.nests[step.operations.front()].sizes) return false;

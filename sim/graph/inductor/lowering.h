@@ -32,7 +32,7 @@ struct SizeHints {
   std::vector<Line> lines;                          ///< the code that was written
   std::size_t buffers = 0;
   bool is_set = false;
-  bool has_open_strides = false;  ///< sizes behind the first dimension are open
+  std::vector<std::int64_t> open_lengths;  ///< sizes that are open, if strides hang on some
 };
 
 /// Makes a pass into loops and calls of libraries: what is computed within a loop that reads it,

@@ -137,13 +137,14 @@ void Lowering::copy_operands(NodeId id, bool is_last) {
     if (!lies(node.inputs[1], is_last)) writer.copy(nodes_[node.inputs[1]]);
   } else {
     std::array<StorageId, 2> results{kNoStorage, kNoStorage};
-    for (const NodeId part : users_[id]) {
-      const auto number =
-          static_cast<std::size_t>(nodes_[part].dims.empty() ? 0 : nodes_[part].dims[0]);
-      if (number < results.size()) results[number] = nodes_[part].storage;
-    }
     const NodeId x = node.inputs[1];
     const NodeId weight = node.inputs[2];
+    // What nobody wants is no part.
+    for (const NodeId part : users_[id]) {
+      if (nodes_[part].sizes.size() == 1) continue;
+      const bool is_of_input = nodes_[part].sizes == nodes_[x].sizes && results[0] == kNoStorage;
+      results[is_of_input ? 0 : 1] = nodes_[part].storage;
+    }
     const bool is_transposed = node.call.find("transpose") != std::string_view::npos;
     const bool is_depthwise =
         nodes_[weight].sizes[1] == 1 && nodes_[x].sizes[1] > 1 && !is_transposed;

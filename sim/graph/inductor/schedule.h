@@ -78,7 +78,9 @@ class Schedule {
   /// Reductions along rows and along columns of the same, which PyTorch makes one kernel of: two
   /// here.
   bool mixes_orders = false;
-  bool may_reorder = true;  ///< loops are run in another order where that makes them fit
+  /// Sizes that are open. Loops are not run in another order where strides hang on them.
+  std::vector<std::int64_t> open_lengths;
+  bool has_open_images = false;  ///< and sizes that are made of these
 
   [[nodiscard]] bool is_input(BufferId id) const { return program.buffers[id].maker < 0; }
   /// What stands for a buffer that was written over: what was written first.

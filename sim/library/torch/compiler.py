@@ -45,7 +45,7 @@ is_dynamo_compiling = is_compiling
 
 
 def is_exporting():
-    return False
+    return _C.is_compiling()  # as Dynamo answers where it traces: _dynamo/variables/torch.py
 
 
 def _nothing(*args, **kwargs):

@@ -173,6 +173,7 @@ void Capture::begin_op(std::string_view name, const std::vector<const Tensor*>& 
   calls_of_[session_.emitter.graph().size() - 1] = scopes_.back().call;
   scopes_.back().settings = settings;
   scopes_.back().promoted = promoted(c_, reads);
+  note_statistics(scopes_.back(), reads);
 }
 
 std::uint64_t Capture::settings_of(std::string_view op, const std::vector<const Tensor*>& reads) {
@@ -367,8 +368,9 @@ void Capture::finish(Scope scope) {
   node.kind = kind_of(scope);
   node.inputs = scope.reads;
   node.effects = std::move(scope.effects);
+  ask_for_statistics(scope, node);
   node.results_from = static_cast<std::uint32_t>(scope.results_from);
-  const bool is_one = scope.results.size() == 1 && hidden.empty();
+  const bool is_one = scope.results.size() == 1 && hidden.empty() && scope.given_anew.empty();
   node.has_parts = !is_one;
   if (is_one) {
     const Tensor& result = scope.results.front();
@@ -393,6 +395,7 @@ void Capture::finish(Scope scope) {
   }
   for (const Tensor& result : scope.results) add_part(id, result);
   for (const StorageId storage : hidden) add_hidden_part(id, storage);
+  give_statistics(scope, id);
 }
 
 // ---- what is asked for

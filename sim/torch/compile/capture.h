@@ -144,6 +144,7 @@ class Capture final : public ops::Tracer, public Pretender {
     std::vector<graph::NodeId> incoming;  ///< kBackward: gradients among what it reads
     std::size_t kept = 0;                 ///< so many results, the last, were only kept
     std::vector<ops::Tensor> written;
+    std::vector<ops::Tensor> given_anew;  ///< kOp: running statistics
     std::vector<ops::KernelKind> kernels;
     graph::StorageId first_storage = 0;
     graph::NodeId first_node = 0;
@@ -193,6 +194,10 @@ class Capture final : public ops::Tracer, public Pretender {
   void add_part(graph::NodeId whole, const ops::Tensor& tensor);
   void add_hidden_part(graph::NodeId whole, graph::StorageId storage);
   void write_functionally(const Scope& scope);
+  void note_written(const ops::Tensor& tensor, graph::NodeId id);
+  void note_statistics(Scope& scope, const std::vector<const ops::Tensor*>& reads) const;
+  void ask_for_statistics(const Scope& scope, graph::GraphNode& node);
+  void give_statistics(const Scope& scope, graph::NodeId whole);
   [[nodiscard]] static bool is_seen_whole(const ops::Tensor& tensor) {
     return tensor.bytes() == tensor->storage->bytes() && tensor->offset == 0;
   }

@@ -39,6 +39,16 @@ std::string operator_name(std::string_view node) {
   return name;
 }
 
+/// Kept for second derivatives alone: nobody reads it while gradients are not recorded. Source:
+/// torch's derivatives.yaml, _thnn_fused_lstm_cell and _thnn_fused_gru_cell.
+bool is_for_second_derivatives(std::string_view name, std::size_t saved) {
+  constexpr std::size_t kState = 0;  // of the cell
+  constexpr std::size_t kResults = 5;
+  if (name == "thnn_fused_gru_cell_backward") return saved < kResults;
+  if (name == "thnn_fused_lstm_cell_backward") return saved != kState && saved < kResults;
+  return false;
+}
+
 }  // namespace
 
 /// A result that was kept is seen without its history. Source: torch's SavedVariable.
@@ -99,8 +109,11 @@ void Capture::begin_backward(const ops::Node& node, const ops::TensorList& incom
   for (std::size_t i = 0; i < saved.size(); ++i) {
     if (!saved[i].defined() || !saved[i].is_cuda()) continue;
     if (saved[i].numel() == 0) continue;  // a kernel's own, of no bytes
+    if (is_for_second_derivatives(name, i)) continue;
     const NodeId id = node.saved[i].is_result ? detached(saved[i]) : node_of(saved[i]);
-    (is_own_part(place(id)) ? results : kept).push_back(id);
+    // Statistics that were given anew are inputs there.
+    const bool is_result = is_made_here(saved[i]) && is_own_part(place(id));
+    (is_result ? results : kept).push_back(id);
   }
   std::stable_sort(kept.begin(), kept.end(), [&](NodeId a, NodeId b) {
     return std::find(taken.begin(), taken.end(), a) < std::find(taken.begin(), taken.end(), b);

@@ -270,6 +270,8 @@ std::vector<NodeId> Capture::nodes_of(const std::vector<const Tensor*>& tensors)
   std::vector<NodeId> ids;
   for (const Tensor* tensor : tensors) {
     if (!tensor->defined() || !tensor->is_cuda()) continue;
+    // What is joined may have nothing in it. Source: torch._inductor's decomposition of cat.
+    if (tensor->numel() == 0 && tensor->dim() == 1 && c_.op_label == "cat") continue;
     ids.push_back(node_of(*tensor));
     if (notes_calls && !in_backward_) read_tensors.emplace(ids.back(), *tensor);
   }
@@ -390,11 +392,14 @@ void Capture::write_functionally(const Scope& scope) {
   }
   const bool is_whole = is_seen_whole(tensor);
   if (!is_whole) id = put_into(whole_of(tensor), tensor, id);
+  if (is_made_here(tensor) && is_whole) mark(tensor, id);
+  note_written(tensor, id);
+}
+
+/// What a tensor looks into is the node's from here on.
+void Capture::note_written(const Tensor& tensor, NodeId id) {
   written_[memory_of(tensor)] = id;
-  if (is_made_here(tensor)) {
-    if (is_whole) mark(tensor, id);
-    return;
-  }
+  if (is_made_here(tensor)) return;
   const auto before =
       std::find_if(written_inputs.begin(), written_inputs.end(),
                    [&](const auto& entry) { return entry.first->storage == tensor->storage; });

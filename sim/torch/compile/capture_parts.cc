@@ -1,4 +1,5 @@
-// Writing into parts: the whole anew, with the part put into it.
+// What is written into parts, or beside a result, is given anew: the whole with the part put into
+// it, running statistics.
 
 #include <algorithm>
 #include <optional>
@@ -81,7 +82,53 @@ std::optional<std::vector<PartStep>> steps_to(const GraphNode& whole, const Tens
   return steps;
 }
 
+/// The call has them right behind the input, and says that it is in training.
+bool writes_statistics(std::string_view call) {
+  constexpr std::string_view kInput = "batch_norm, tensor, ";
+  return call.starts_with(kInput) && call.substr(kInput.size()).starts_with("tensor, tensor") &&
+         call.find(", true, ") != std::string_view::npos;
+}
+
 }  // namespace
+
+/// Without decompositions a batch norm copies its running statistics and gives the copies anew.
+/// Source: torch's _native_batch_norm_legit_functional.
+void Capture::note_statistics(Scope& scope, const std::vector<const Tensor*>& reads) const {
+  if (decomposes_ || in_backward_ || scope.name != "native_batch_norm") return;
+  if (!writes_statistics(scope.call) || reads.size() < 3) return;
+  scope.given_anew = {*reads[reads.size() - 2], *reads.back()};
+}
+
+/// The copies come before all else.
+void Capture::ask_for_statistics(const Scope& scope, GraphNode& node) {
+  std::vector<graph::Effect> asks;
+  for (const Tensor& tensor : scope.given_anew) {
+    graph::Effect ask;
+    ask.device = tensor.device();
+    ask.storage = static_cast<graph::StorageId>(storages_.size());
+    ask.bytes = tensor.bytes();
+    storages_.push_back({ask.bytes, kNoNode, false});
+    graph.roles.push_back(ops::Role::kTemporary);
+    asks.push_back(ask);
+  }
+  node.effects.insert(node.effects.begin(), asks.begin(), asks.end());
+}
+
+void Capture::give_statistics(const Scope& scope, NodeId whole) {
+  for (std::size_t i = 0; i < scope.given_anew.size(); ++i) {
+    const Tensor& tensor = scope.given_anew[i];
+    GraphNode part;
+    part.name = "getitem";
+    part.kind = NodeKind::kPart;
+    part.inputs = {whole};
+    describe(part, tensor);
+    part.storage = graph.nodes[whole].effects[i].storage;
+    const graph::StorageId storage = part.storage;
+    const NodeId id = add_node(std::move(part));
+    storages_[storage].maker = id;
+    note_written(tensor, id);
+  }
+}
 
 bool Capture::is_part_of(const GraphNode& whole, const Tensor& part) {
   return steps_to(whole, part).has_value();

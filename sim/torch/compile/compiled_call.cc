@@ -270,7 +270,7 @@ bool CompiledRun::break_graph(std::string_view what) {
 void CompiledRun::end(const Value& value) {
   if (!is_capturing_) return;
   ops::TensorList all;
-  collect_tensors(value, all);
+  collect_results(value, all);
   compile(all, {});
 }
 
@@ -331,6 +331,7 @@ std::shared_ptr<const InductorCode> CompiledRun::by_inductor(const Unit& unit, s
   }
   code->kept.open_sizes = code->open_inputs(unit.inputs, unit.arguments);
   code->kept.open_images = code->open_images();
+  code->kept.forward.open_lengths = code->kept.backward.open_lengths = code->open_lengths();
   code->kept.runs_as_graphs = backend_ == Backend::kInductorGraphs;
   const auto& device = session_.c.spec();
   try {

@@ -1,6 +1,7 @@
 #include "sim/torch/compile/graph_run.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "sim/base/check.h"
 
@@ -16,6 +17,19 @@ GraphRun::GraphRun(ops::Context& c, const graph::NodeGraph& graph, const std::ve
     : c_(c), graph_(graph), order_(order), held_(graph.nodes.size()), last_uses_(order.size()) {
   find_last_uses(results);
 }
+
+namespace {
+
+/// Whether an operator gives a tuple, whatever of it is wanted.
+bool gives_several(const GraphNode& node) {
+  static constexpr std::string_view kNames[] = {
+      "native_batch_norm", "native_layer_norm",  "native_group_norm",      "native_dropout",
+      "nll_loss_forward",  "nll_loss2d_forward", "max_pool2d_with_indices"};
+  return node.name.find("attention") != std::string_view::npos ||
+         std::find(std::begin(kNames), std::end(kNames), node.name) != std::end(kNames);
+}
+
+}  // namespace
 
 void GraphRun::find_last_uses(const std::vector<NodeId>& results) {
   std::vector<bool> is_used(graph_.nodes.size());
@@ -37,7 +51,9 @@ void GraphRun::give(NodeId node, const Tensor& tensor) {
 
 std::vector<GraphRun::Memory> GraphRun::effects_of(const GraphNode& node) {
   std::vector<Memory> made;
+  const bool is_taken_apart = !node.has_parts && node.results_from > 0 && gives_several(node);
   for (const Effect& effect : node.effects) {
+    const auto at = static_cast<std::size_t>(&effect - node.effects.data());
     switch (effect.kind) {
       case Effect::Kind::kAllocate: {
         const Tensor memory = c_.scratch(effect.bytes, effect.device);
@@ -46,6 +62,7 @@ std::vector<GraphRun::Memory> GraphRun::effects_of(const GraphNode& node) {
         break;
       }
       case Effect::Kind::kFree:
+        if (is_taken_apart && at >= node.results_from) break;
         std::erase_if(made, [&](const Memory& memory) { return memory.first == effect.storage; });
         break;
       case Effect::Kind::kWorkspace:
@@ -59,6 +76,12 @@ std::vector<GraphRun::Memory> GraphRun::effects_of(const GraphNode& node) {
         break;
     }
   }
+  // With drops it asks for the number that nobody uses before the state of its random numbers, and
+  // gives it behind that. Source: at::native's _scaled_dot_product_flash_attention_cuda.
+  constexpr std::size_t kResults = 4;
+  if (node.name == "_scaled_dot_product_flash_attention" && made.size() == kResults &&
+      made[2].second->bytes() < made[3].second->bytes())
+    std::swap(made[2], made[3]);
   return made;
 }
 
@@ -84,6 +107,17 @@ void GraphRun::run() {
     for (const NodeId id : last_uses_[at]) {
       while (!held_[id].empty()) held_[id].pop_back();
     }
+    drop_unwanted(order_[at]);
+  }
+}
+
+/// The rest of a tuple goes when the one that is wanted has been taken out of it.
+void GraphRun::drop_unwanted(NodeId id) {
+  const GraphNode& node = graph_.nodes[id];
+  if (node.has_parts || node.effects.empty()) return;
+  std::vector<Memory>& held = held_[id];
+  for (std::size_t i = held.size(); i-- > 0;) {
+    if (held[i].first != node.storage) held.erase(held.begin() + static_cast<std::ptrdiff_t>(i));
   }
 }
 

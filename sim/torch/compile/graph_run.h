@@ -29,6 +29,7 @@ class GraphRun {
   using Memory = std::pair<graph::StorageId, Ref<ops::Storage>>;
   void find_last_uses(const std::vector<graph::NodeId>& results);
   void execute(graph::NodeId id);
+  void drop_unwanted(graph::NodeId id);
   std::vector<Memory> effects_of(const graph::GraphNode& node);
 
   ops::Context& c_;

@@ -91,15 +91,20 @@ void run_as_graph(Session& session, PlanRun& run, GraphFunction function, ops::T
           plan->look_back();
           return note_outputs(*s, *plan, before);
         }
-        // What the plan lets go of last must not be held here.
-        std::vector<const ops::Storage*> names;
-        names.reserve(before.size());
-        for (const Ref<ops::Storage>& storage : before) names.push_back(storage.get());
+        // What the plan lets go of last must not be held here; what is made may lie where it lay.
+        std::vector<Ref<ops::StorageWatch>> watches;
+        watches.reserve(before.size());
+        for (const Ref<ops::Storage>& storage : before) {
+          if (storage != nullptr) watches.push_back(storage->watch());
+        }
         before.clear();
         plan->run();
         for (const Ref<ops::Storage>& memory : plan->results()) {
-          if (std::find(names.begin(), names.end(), memory.get()) != names.end())
-            before.push_back(memory);
+          const bool was_there =
+              memory != nullptr &&
+              std::any_of(watches.begin(), watches.end(),
+                          [&](const auto& watch) { return watch->storage == memory.get(); });
+          if (was_there) before.push_back(memory);
         }
         return note_outputs(*s, *plan, before);
       });

@@ -233,6 +233,20 @@ std::vector<std::pair<std::int64_t, std::int64_t>> KnownCode::open_images() cons
   return images;
 }
 
+std::vector<std::int64_t> KnownCode::open_lengths() const {
+  std::vector<std::int64_t> lengths;
+  bool is_behind = false;  // the first dimension, which no stride is made of
+  for (std::size_t i = 0; i < open.size() && i < call.sizes.size(); ++i) {
+    for (std::size_t dim = 0; dim < open[i].size(); ++dim) {
+      if (!open[i][dim]) continue;
+      lengths.push_back(call.sizes[i][dim]);
+      is_behind = is_behind || dim > 0;
+    }
+  }
+  if (!is_behind) lengths.clear();
+  return lengths;
+}
+
 KnownCode* KnownCodes::find(const CapturedCall& call) {
   const auto found = std::find_if(codes_.begin(), codes_.end(),
                                   [&](const KnownCode& code) { return code.fits(call); });
@@ -246,10 +260,6 @@ KnownCode& KnownCodes::add(CapturedCall call, OpenSizes open) {
   if (codes_.size() == kMostKept) codes_.pop_back();
   KnownCode& code = codes_.emplace_front();
   code.kept.is_dynamic = !open.empty();
-  const bool has_open_strides = std::any_of(open.begin(), open.end(), [](const auto& dims) {
-    return !dims.empty() && std::find(dims.begin() + 1, dims.end(), true) != dims.end();
-  });
-  code.kept.forward.has_open_strides = code.kept.backward.has_open_strides = has_open_strides;
   code.open = std::move(open);
   code.call = std::move(call);
   return code;

@@ -58,6 +58,8 @@ struct KnownCode {
                                              const ops::TensorList& arguments) const;
   /// Height and width of the images among the arguments, where one of them is open.
   [[nodiscard]] std::vector<std::pair<std::int64_t, std::int64_t>> open_images() const;
+  /// Open sizes of what the code is called with; none where all are first dimensions.
+  [[nodiscard]] std::vector<std::int64_t> open_lengths() const;
 };
 
 std::vector<ops::Dims> sizes_of(const ops::TensorList& tensors);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <unordered_set>
 
 #include "sim/torch/tensors/tensor_object.h"
 
@@ -31,6 +32,32 @@ void collect_tensors(const Value& value, ops::TensorList& into) {
 }
 
 namespace {
+
+class ResultCollector {
+ public:
+  explicit ResultCollector(ops::TensorList& into) : into_(into) {}
+
+  void visit(const Value& value) {
+    collect_tensors(value, into_);
+    if (!value.is_object() || !seen_.insert(value.object()).second) return;
+    if (const auto* list = value.as<lang::List>()) {
+      for (const Value& item : list->items) visit(item);
+    } else if (const auto* tuple = value.as<lang::Tuple>()) {
+      for (const Value& item : tuple->items) visit(item);
+    } else if (const auto* dict = value.as<lang::Dict>()) {
+      for (const auto& entry : dict->table.entries()) {
+        if (!entry.key.empty()) visit(entry.value);
+      }
+    } else if (value.object()->kind() == lang::Kind::kInstance) {
+      const auto* instance = value.as<lang::Instance>();
+      for (const auto& entry : instance->attrs().entries()) visit(entry.value);
+    }
+  }
+
+ private:
+  ops::TensorList& into_;
+  std::unordered_set<const void*> seen_;
+};
 
 bool is_of_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' ||
@@ -124,6 +151,10 @@ bool is_in_loop(const lang::Seq<lang::Stmt*>& body, std::uint32_t at) {
 }
 
 }  // namespace
+
+void collect_results(const Value& value, ops::TensorList& into) {
+  ResultCollector(into).visit(value);
+}
 
 bool is_in_loop(const Frame& frame) { return is_in_loop(frame.code->body, frame.at.begin); }
 

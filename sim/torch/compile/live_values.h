@@ -16,6 +16,10 @@ struct LiveValues {
 /// The tensors in nested lists, tuples and dicts, each once.
 void collect_tensors(const lang::Value& value, ops::TensorList& into);
 
+/// Those of what a function returns: in attributes of objects of the program's own, too, whose
+/// classes are Python code.
+void collect_results(const lang::Value& value, ops::TensorList& into);
+
 /// What the program holds. `frame`: of the compiled function, whose variables count where the rest
 /// of its code reads them; null: it is the library's. Source: torch's livevars_analysis.
 LiveValues live_values(lang::Interp& interp, const lang::Frame* frame);
