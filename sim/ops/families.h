@@ -8,8 +8,6 @@ namespace tidemark::ops {
 
 std::span<const OpDef>
 pointwise_rules();  ///< pointwise_table.cc: element-wise operators given as data
-std::span<const OpDef> arithmetic_ops();  ///< arithmetic_table.cc: the other element-wise operators
-std::span<const OpDef> factory_ops();     ///< factory_ops.cc: new tensors, random numbers
 std::span<const OpDef> embedding_ops();   ///< embedding_ops.cc
 std::span<const OpDef> indexing_ops();    ///< scatter_ops.cc: gather, scatter, index_put, nonzero
 std::span<const OpDef> sort_ops();        ///< sort_ops.cc: sort, topk, median, unique
