@@ -2,7 +2,7 @@
 
 #include "sim/ops/checked_sizes.h"
 #include "sim/ops/cub.h"
-#include "sim/ops/families.h"
+#include "sim/ops/dispatched.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
@@ -11,13 +11,8 @@
 
 namespace tidemark::ops {
 
-namespace {
-
-constexpr std::string_view kArrangeOpsSource = "docs/rules/shapes.md#2";
-constexpr std::string_view kDrawn = "docs/rules/shapes.md#6";
-
 /// One dimension after another, each by a kernel of its own.
-OpResult roll(Arguments& a) {
+OpResult rolled(Arguments& a) {
   Context& c = a.context();
   const Tensor& self = a.tensor(0);
   if (self.numel() == 0) return clone(c, self, MemoryFormat::kContiguous);
@@ -56,7 +51,7 @@ TensorList meshgrid(Context& c, const TensorList& tensors, bool swap) {
   return out;
 }
 
-OpResult multinomial(Arguments& a) {
+OpResult drawn_of_rows(Arguments& a) {
   Context& c = a.context();
   const Tensor& self = a.tensor(0);
   const LabelScope label(c, "multinomial");
@@ -117,44 +112,8 @@ OpResult multinomial(Arguments& a) {
   return out;
 }
 
-}  // namespace
-
-std::span<const OpDef> arrange_ops() {
-  static constexpr OpDef kOps[] = {
-      {"roll(Tensor input, place[] shifts, int[]? dims=None)", "torch method", roll,
-       kArrangeOpsSource},
-      {"multinomial(Tensor input, int num_samples, bool replacement=False, *, generator? "
-       "generator=None)",
-       "torch method", multinomial, kDrawn},
-      {"bernoulli(Tensor input, *, generator? generator=None)", "torch method",
-       [](Arguments& a) -> OpResult {
-         Context& c = a.context();
-         const Tensor& self = a.tensor(0);
-         Op op(c, "bernoulli", "BernoulliBackward0", {&self});
-         return op.result(c.empty_like(self),
-                          [](Backward& b) { b.grads[0] = zeros_like(b.c, b.grad()); });
-       },
-       kDrawn},
-      {"bernoulli(Tensor input, float p, *, generator? generator=None)", "torch method",
-       [](Arguments& a) -> OpResult {
-         Context& c = a.context();
-         const LabelScope label(c, "bernoulli");
-         return c.empty(a.tensor(0).sizes(), a.tensor(0).dtype(), a.tensor(0).device());
-       },
-       kDrawn},
-      {"meshgrid(Tensor[] *tensors, *, str indexing='ij')", "torch",
-       [](Arguments& a) -> OpResult {
-         return OpResult::tuple(meshgrid(a.context(), a.tensors(0), a.text(1) == "xy"));
-       },
-       kArrangeOpsSource},
-      {"meshgrid(Tensor a, Tensor b, *, str indexing='ij')", "torch",
-       [](Arguments& a) -> OpResult {
-         return OpResult::tuple(
-             meshgrid(a.context(), {a.tensor(0), a.tensor(1)}, a.text(2) == "xy"));
-       },
-       kArrangeOpsSource},
-  };
-  return kOps;
+OpResult meshgrid_of_two(Arguments& a) {
+  return OpResult::tuple(meshgrid(a.context(), {a.tensor(0), a.tensor(1)}, a.text(2) == "xy"));
 }
 
 }  // namespace tidemark::ops

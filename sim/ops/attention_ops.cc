@@ -5,7 +5,7 @@
 #include "sim/ops/attention_backends.h"
 #include "sim/ops/autocast.h"
 #include "sim/ops/cudnn.h"
-#include "sim/ops/families.h"
+#include "sim/ops/dispatched.h"
 #include "sim/ops/kernel_shape.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
@@ -442,32 +442,6 @@ Tensor scaled_dot_product_attention(Context& c, Tensor query, Tensor key, Tensor
       break;
   }
   return attention_math(c, query, key, value, added, dropout, causal, enable_gqa);
-}
-
-std::span<const OpDef> attention_ops() {
-  static constexpr Releases kWithoutGroups{kOldestVersion, {2, 4}};
-  static constexpr Releases kWithGroups{{2, 5}, kNewestVersion};
-  static constexpr OpDef kOps[] = {
-      {"scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? "
-       "attn_mask=None, number dropout_p=0.0, bool is_causal=False, number? scale=None)",
-       "F",
-       [](Arguments& a) -> OpResult {
-         return scaled_dot_product_attention(a.context(), a.tensor(0), a.tensor(1), a.tensor(2),
-                                             a.optional_tensor(3), a.number(4), a.flag(5), false);
-       },
-       "docs/rules/attention.md", kWithoutGroups},
-      {"scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? "
-       "attn_mask=None, number dropout_p=0.0, bool is_causal=False, number? scale=None, bool "
-       "enable_gqa=False)",
-       "F",
-       [](Arguments& a) -> OpResult {
-         return scaled_dot_product_attention(a.context(), a.tensor(0), a.tensor(1), a.tensor(2),
-                                             a.optional_tensor(3), a.number(4), a.flag(5),
-                                             a.flag(7));
-       },
-       "docs/rules/attention.md", kWithGroups},
-  };
-  return kOps;
 }
 
 }  // namespace tidemark::ops

@@ -6,7 +6,7 @@
 
 #include "sim/ops/batch_norm_kernels.h"
 #include "sim/ops/cudnn.h"
-#include "sim/ops/families.h"
+#include "sim/ops/dispatched.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/recorded_kernels.h"
@@ -20,16 +20,13 @@ namespace tidemark::ops {
 using batch_norm_kernels::backward_sums;
 using batch_norm_kernels::channels_last_kernels;
 using batch_norm_kernels::elementwise_gradient;
-using batch_norm_kernels::gathered_stats;
 using batch_norm_kernels::Gradients;
 using batch_norm_kernels::input_gradient;
 using batch_norm_kernels::Layout;
 using batch_norm_kernels::layout_of;
 using batch_norm_kernels::NativeArguments;
-using batch_norm_kernels::normalised;
 using batch_norm_kernels::reduce_gradients;
 using batch_norm_kernels::Staging;
-using batch_norm_kernels::stats;
 
 namespace {
 
@@ -281,61 +278,27 @@ Tensor instance_norm(Context& c, const Tensor& given, const Tensor& weight, cons
   return view(c, out, given.sizes());
 }
 
-std::span<const OpDef> batch_norm_ops() {
-  static constexpr std::string_view kBatchNormOpsSource = "docs/rules/normalisation.md#1";
-  static constexpr OpDef kOps[] = {
-      {"batch_norm(Tensor input, Tensor? running_mean, Tensor? running_var, Tensor? weight=None, "
-       "Tensor? bias=None, bool training=False, number momentum=0.1, number eps=1e-5)",
-       "F",
-       [](Arguments& a) -> OpResult {
-         return batch_norm(a.context(), a.tensor(0), a.optional_tensor(3), a.optional_tensor(4),
-                           a.optional_tensor(1), a.optional_tensor(2), a.flag(5), a.number(6),
-                           a.number(7));
-       },
-       kBatchNormOpsSource},
-      {"instance_norm(Tensor input, Tensor? running_mean=None, Tensor? running_var=None, Tensor? "
-       "weight=None, Tensor? bias=None, bool use_input_stats=True, number momentum=0.1, number "
-       "eps=1e-5)",
-       "F",
-       [](Arguments& a) -> OpResult {
-         return instance_norm(a.context(), a.tensor(0), a.optional_tensor(3), a.optional_tensor(4),
-                              a.optional_tensor(1), a.optional_tensor(2), a.flag(5), a.number(6),
-                              a.number(7));
-       },
-       kBatchNormOpsSource},
-      {"batch_norm_stats(Tensor input, number eps)", "torch",
-       [](Arguments& a) { return OpResult::tuple(stats(a.context(), a.tensor(0))); },
-       kBatchNormOpsSource},
-      {"batch_norm_gather_stats_with_counts(Tensor input, Tensor mean, Tensor invstd, Tensor? "
-       "running_mean, Tensor? running_var, number momentum, number eps, Tensor counts)",
-       "torch",
-       [](Arguments& a) { return OpResult::tuple(gathered_stats(a.context(), a.tensor(0))); },
-       kBatchNormOpsSource},
-      {"batch_norm_elemt(Tensor input, Tensor? weight, Tensor? bias, Tensor mean, Tensor invstd, "
-       "number eps)",
-       "torch", [](Arguments& a) -> OpResult { return normalised(a.context(), a.tensor(0)); },
-       kBatchNormOpsSource},
-      {"batch_norm_backward_reduce(Tensor grad_out, Tensor input, Tensor mean, Tensor invstd, "
-       "Tensor? weight, bool input_g, bool weight_g, bool bias_g)",
-       "torch",
-       [](Arguments& a) {
-         const Tensor weight = a.optional_tensor(4);
-         return OpResult::tuple(backward_sums(
-             a.context(), {a.tensor(0), a.tensor(1), weight, a.tensor(2), a.tensor(3), true},
-             a.flag(5), a.flag(6), a.flag(7)));
-       },
-       kBatchNormOpsSource},
-      {"batch_norm_backward_elemt(Tensor grad_out, Tensor input, Tensor mean, Tensor invstd, "
-       "Tensor? weight, Tensor sum_dy, Tensor sum_dy_xmu, Tensor count)",
-       "torch",
-       [](Arguments& a) -> OpResult {
-         const Tensor weight = a.optional_tensor(4);
-         return input_gradient(a.context(),
-                               {a.tensor(0), a.tensor(1), weight, a.tensor(2), a.tensor(3), true});
-       },
-       kBatchNormOpsSource},
-  };
-  return kOps;
+TensorList batch_norm_stats(Context& c, const Tensor& input) {
+  return batch_norm_kernels::stats(c, input);
+}
+TensorList batch_norm_gather_stats(Context& c, const Tensor& input) {
+  return batch_norm_kernels::gathered_stats(c, input);
+}
+Tensor batch_norm_elemt(Context& c, const Tensor& input) {
+  return batch_norm_kernels::normalised(c, input);
+}
+
+OpResult batch_norm_sums(Arguments& a) {
+  const Tensor weight = a.optional_tensor(4);
+  return OpResult::tuple(
+      backward_sums(a.context(), {a.tensor(0), a.tensor(1), weight, a.tensor(2), a.tensor(3), true},
+                    a.flag(5), a.flag(6), a.flag(7)));
+}
+
+OpResult batch_norm_input_gradient(Arguments& a) {
+  const Tensor weight = a.optional_tensor(4);
+  return input_gradient(a.context(),
+                        {a.tensor(0), a.tensor(1), weight, a.tensor(2), a.tensor(3), true});
 }
 
 }  // namespace tidemark::ops

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "sim/ops/families.h"
+#include "sim/ops/dispatched.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/shape_ops.h"
@@ -121,10 +121,6 @@ void check_takes_conjugates(std::string_view name, const Tensor& x) {
       "{} of a tensor that conj() made is not modelled; call .resolve_conj() on it first", name));
 }
 
-namespace {
-
-constexpr std::string_view kComplexOpsSource = "docs/rules/pointwise.md#5";
-
 /// Two real tensors beside each other.
 Tensor complex(Context& c, const Tensor& real, const Tensor& imag) {
   if (real.dtype() != imag.dtype()) {
@@ -180,6 +176,8 @@ Tensor view_as_complex(Context& c, const Tensor& self) {
   });
 }
 
+namespace {
+
 /// Source: torch's angle_backward.
 void angle_backward(Backward& b) {
   const Tensor& self = b.saved[0];
@@ -193,6 +191,8 @@ void angle_backward(Backward& b) {
   const Tensor is_zero = pointwise(b.c, {&self}, ScalarType::kBool);
   b.grads[0] = pointwise(b.c, {&is_zero, &product, &nothing}, self.dtype());
 }
+
+}  // namespace
 
 /// Of complex numbers computed as complex, then made real; of real ones 0 or pi.
 Tensor angle(Context& c, const Tensor& self) {
@@ -215,7 +215,7 @@ Tensor conj(Context& c, const Tensor& self) {
                    [](Backward& b) { b.grads[0] = conjugate_view(b.grad()); });
 }
 
-Tensor part(Context& c, const Tensor& self, std::int64_t index) {
+Tensor part_of(Context& c, const Tensor& self, std::int64_t index) {
   if (!is_complex(self.dtype())) {
     if (index == 1) throw OpError("imag is not implemented for tensors with non-complex dtypes.");
     return self;
@@ -224,41 +224,8 @@ Tensor part(Context& c, const Tensor& self, std::int64_t index) {
   return select(c, numbers, self.dim(), index);
 }
 
-Tensor resolve_conj(Context& c, const Tensor& self) {
+Tensor conj_resolved(Context& c, const Tensor& self) {
   return self->is_conj ? clone(c, self, MemoryFormat::kPreserve) : self;
-}
-
-}  // namespace
-
-std::span<const OpDef> complex_ops() {
-  static constexpr OpDef kOps[] = {
-      {"complex(Tensor real, Tensor imag)", "torch",
-       [](Arguments& a) -> OpResult { return complex(a.context(), a.tensor(0), a.tensor(1)); },
-       kComplexOpsSource},
-      {"polar(Tensor abs, Tensor angle)", "torch",
-       [](Arguments& a) -> OpResult { return polar(a.context(), a.tensor(0), a.tensor(1)); },
-       kComplexOpsSource},
-      {"view_as_real(Tensor input)", "torch",
-       [](Arguments& a) -> OpResult { return view_as_real(a.context(), a.tensor(0)); },
-       kComplexOpsSource},
-      {"view_as_complex(Tensor input)", "torch",
-       [](Arguments& a) -> OpResult { return view_as_complex(a.context(), a.tensor(0)); },
-       kComplexOpsSource},
-      {"real(Tensor input)", "torch",
-       [](Arguments& a) -> OpResult { return part(a.context(), a.tensor(0), 0); },
-       kComplexOpsSource},
-      {"imag(Tensor input)", "torch",
-       [](Arguments& a) -> OpResult { return part(a.context(), a.tensor(0), 1); },
-       kComplexOpsSource},
-      {"conj(Tensor input)", "torch method",
-       [](Arguments& a) -> OpResult { return conj(a.context(), a.tensor(0)); }, kComplexOpsSource},
-      {"resolve_conj(Tensor input)", "torch method",
-       [](Arguments& a) -> OpResult { return resolve_conj(a.context(), a.tensor(0)); },
-       kComplexOpsSource},
-      {"angle(Tensor input)", "torch method",
-       [](Arguments& a) -> OpResult { return angle(a.context(), a.tensor(0)); }, kComplexOpsSource},
-  };
-  return kOps;
 }
 
 }  // namespace tidemark::ops

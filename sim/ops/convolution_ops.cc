@@ -4,7 +4,7 @@
 
 #include "sim/ops/autocast.h"
 #include "sim/ops/checked_sizes.h"
-#include "sim/ops/families.h"
+#include "sim/ops/dispatched.h"
 #include "sim/ops/op.h"
 #include "sim/ops/padding_ops.h"
 #include "sim/ops/recorded_kernels.h"
@@ -87,78 +87,36 @@ Tensor convolution_padded_by_name(Context& c, Tensor input, Tensor weight, Tenso
   });
 }
 
-namespace {
-
-ConvolutionOptions options_of(const Arguments& a, std::size_t spatial, std::size_t stride,
-                              std::size_t dilation) {
+Tensor convolved(Context& c, const Tensor& input, const Tensor& weight, const Tensor& bias,
+                 std::int64_t spatial, const Dims& stride, const Dims& padding,
+                 const Dims& dilation, std::int64_t groups) {
   ConvolutionOptions o;
-  o.stride = a.dims_of(stride, spatial);
-  o.dilation = a.dims_of(dilation, spatial);
-  o.output_padding = Dims::filled(spatial, 0);
-  o.padding = Dims::filled(spatial, 0);
-  return o;
+  o.stride = stride;
+  o.dilation = dilation;
+  o.padding = padding;
+  o.groups = groups;
+  return convolution(c, input, weight, bias, o, spatial);
 }
-
-template <std::size_t kSpatial>
-OpResult run_plain(Arguments& a) {
-  ConvolutionOptions o = options_of(a, kSpatial, 3, 5);
-  o.padding = a.dims_of(4, kSpatial);
-  o.groups = a.integer(6);
-  return convolution(a.context(), a.tensor(0), a.tensor(1), a.optional_tensor(2), o, kSpatial);
+Tensor convolved_padded(Context& c, const Tensor& input, const Tensor& weight, const Tensor& bias,
+                        std::int64_t spatial, const Dims& stride, const std::string& padding,
+                        const Dims& dilation, std::int64_t groups) {
+  ConvolutionOptions o;
+  o.stride = stride;
+  o.dilation = dilation;
+  o.groups = groups;
+  return convolution_padded_by_name(c, input, weight, bias, o, padding, spatial);
 }
-
-template <std::size_t kSpatial>
-OpResult run_named(Arguments& a) {
-  ConvolutionOptions o = options_of(a, kSpatial, 3, 5);
-  o.groups = a.integer(6);
-  return convolution_padded_by_name(a.context(), a.tensor(0), a.tensor(1), a.optional_tensor(2), o,
-                                    a.text(4), kSpatial);
-}
-
-template <std::size_t kSpatial>
-OpResult run_transposed(Arguments& a) {
-  ConvolutionOptions o = options_of(a, kSpatial, 3, 7);
-  o.padding = a.dims_of(4, kSpatial);
-  o.output_padding = a.dims_of(5, kSpatial);
-  o.groups = a.integer(6);
+Tensor convolved_back(Context& c, const Tensor& input, const Tensor& weight, const Tensor& bias,
+                      std::int64_t spatial, const Dims& stride, const Dims& padding,
+                      const Dims& output_padding, std::int64_t groups, const Dims& dilation) {
+  ConvolutionOptions o;
+  o.stride = stride;
+  o.dilation = dilation;
+  o.padding = padding;
+  o.output_padding = output_padding;
+  o.groups = groups;
   o.transposed = true;
-  return convolution(a.context(), a.tensor(0), a.tensor(1), a.optional_tensor(2), o, kSpatial);
-}
-
-}  // namespace
-
-std::span<const OpDef> convolution_ops() {
-  static constexpr std::string_view kConvolutionOpsSource = "docs/rules/convolution.md#2, #4";
-  static constexpr OpDef kOps[] = {
-      {"conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, "
-       "int[1] dilation=1, int groups=1)",
-       "torch F", run_plain<1>, kConvolutionOpsSource},
-      {"conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str "
-       "padding='valid', int[1] dilation=1, int groups=1)",
-       "torch F", run_named<1>, kConvolutionOpsSource},
-      {"conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, "
-       "int[2] dilation=1, int groups=1)",
-       "torch F", run_plain<2>, kConvolutionOpsSource},
-      {"conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str "
-       "padding='valid', int[2] dilation=1, int groups=1)",
-       "torch F", run_named<2>, kConvolutionOpsSource},
-      {"conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, "
-       "int[3] dilation=1, int groups=1)",
-       "torch F", run_plain<3>, kConvolutionOpsSource},
-      {"conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str "
-       "padding='valid', int[3] dilation=1, int groups=1)",
-       "torch F", run_named<3>, kConvolutionOpsSource},
-      {"conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] "
-       "padding=0, int[1] output_padding=0, int groups=1, int[1] dilation=1)",
-       "torch F", run_transposed<1>, kConvolutionOpsSource},
-      {"conv_transpose2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] "
-       "padding=0, int[2] output_padding=0, int groups=1, int[2] dilation=1)",
-       "torch F", run_transposed<2>, kConvolutionOpsSource},
-      {"conv_transpose3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] "
-       "padding=0, int[3] output_padding=0, int groups=1, int[3] dilation=1)",
-       "torch F", run_transposed<3>, kConvolutionOpsSource},
-  };
-  return kOps;
+  return convolution(c, input, weight, bias, o, spatial);
 }
 
 }  // namespace tidemark::ops

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <optional>
 
-#include "sim/ops/families.h"
+#include "sim/ops/dispatched.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/reduction_ops.h"
@@ -11,10 +11,6 @@
 #include "sim/ops/values/view.h"
 
 namespace tidemark::ops {
-
-namespace {
-
-constexpr std::string_view kCountingOpsSource = "docs/rules/reductions.md#5";
 
 /// Where values would stand in sorted boundaries: integers, so without history.
 OpResult searched(Context& c, std::string_view name, const Tensor& values, const Tensor& boundaries,
@@ -63,6 +59,8 @@ OpResult searched_number(Arguments& a) {
   return out;
 }
 
+namespace {
+
 /// How many lie in each of equal bins; the last has the end of the range, too.
 void note_bins(const Tensor& self, double min, double max, const Tensor& out) {
   const std::int64_t bins = out.numel();
@@ -82,6 +80,8 @@ void note_bins(const Tensor& self, double min, double max, const Tensor& out) {
   }
   note_numbers(out, std::move(counts));
 }
+
+}  // namespace
 
 /// Counts in equal bins; the range is looked up where none is given.
 OpResult histc(Context& c, const Tensor& self, std::int64_t bins, double min, double max) {
@@ -108,35 +108,6 @@ OpResult histc(Context& c, const Tensor& self, std::int64_t bins, double min, do
   }
   note_bins(self, min, max, out);
   return op.result(std::move(out), nullptr);
-}
-
-}  // namespace
-
-std::span<const OpDef> counting_ops() {
-  static constexpr OpDef kOps[] = {
-      {"bucketize(Tensor input, Tensor boundaries, *, bool out_int32=False, bool right=False)",
-       "torch method",
-       [](Arguments& a) -> OpResult {
-         return searched(a.context(), "bucketize", a.tensor(0), a.tensor(1), a.flag(2));
-       },
-       kCountingOpsSource},
-      {"searchsorted(Tensor sorted_sequence, Tensor input, *, bool out_int32=False, bool "
-       "right=False, str? side=None)",
-       "torch",
-       [](Arguments& a) -> OpResult {
-         return searched(a.context(), "searchsorted", a.tensor(1), a.tensor(0), a.flag(2));
-       },
-       kCountingOpsSource},
-      {"searchsorted(Tensor sorted_sequence, number input, *, bool out_int32=False, bool "
-       "right=False, str? side=None)",
-       "torch", searched_number, kCountingOpsSource},
-      {"histc(Tensor input, int bins=100, number min=0, number max=0)", "torch method",
-       [](Arguments& a) -> OpResult {
-         return histc(a.context(), a.tensor(0), a.integer(1), a.number(2), a.number(3));
-       },
-       kCountingOpsSource},
-  };
-  return kOps;
 }
 
 }  // namespace tidemark::ops

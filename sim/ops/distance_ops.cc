@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "sim/ops/autocast.h"
-#include "sim/ops/families.h"
+#include "sim/ops/dispatched.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/linear_ops.h"
 #include "sim/ops/op.h"
@@ -10,8 +10,6 @@
 namespace tidemark::ops {
 
 namespace {
-
-constexpr std::string_view kDistanceOpsSource = "docs/rules/losses.md#6";
 
 struct Padding {
   Tensor length;
@@ -135,6 +133,8 @@ Tensor pairwise_distances(Context& c, const Tensor& x1, const Tensor& x2) {
   });
 }
 
+}  // namespace
+
 /// `mode`: "use_mm_for_euclid_dist_if_necessary" and its like.
 Tensor cdist(Context& c, Tensor x1, Tensor x2, double p, const std::string& mode) {
   if (x1.dim() < 2 || x2.dim() < 2) {
@@ -185,24 +185,6 @@ Tensor pdist(Context& c, Tensor x, double p) {
                                     saved.dtype(), saved.device());
     reduction_scratch(b.c, buffer, {0}, element_bytes(accumulate_type(saved.dtype())));
   });
-}
-
-}  // namespace
-
-std::span<const OpDef> distance_ops() {
-  static constexpr OpDef kOps[] = {
-      {"cdist(Tensor x1, Tensor x2, number p=2.0, str "
-       "compute_mode='use_mm_for_euclid_dist_if_necessary')",
-       "torch",
-       [](Arguments& a) -> OpResult {
-         return cdist(a.context(), a.tensor(0), a.tensor(1), a.number(2), a.text(3));
-       },
-       kDistanceOpsSource},
-      {"pdist(Tensor input, number p=2)", "torch F",
-       [](Arguments& a) -> OpResult { return pdist(a.context(), a.tensor(0), a.number(1)); },
-       kDistanceOpsSource},
-  };
-  return kOps;
 }
 
 }  // namespace tidemark::ops

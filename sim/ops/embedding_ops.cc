@@ -8,7 +8,7 @@
 
 #include "sim/ops/copy_slices.h"
 #include "sim/ops/cub.h"
-#include "sim/ops/families.h"
+#include "sim/ops/dispatched.h"
 #include "sim/ops/indexing_ops.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
@@ -25,7 +25,6 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kEmbeddingOpsSource = "docs/rules/indexing.md#1";
 /// Up to here one kernel adds rows without sorting them. Source: EmbeddingBackward, Embedding.cu.
 constexpr std::int64_t kUnsorted = 3072;
 constexpr std::int64_t kRowsPerPart = 10;
@@ -242,9 +241,7 @@ Tensor embedding_bag(Context& c, const Tensor& weight, const Tensor& indices, co
   });
 }
 
-namespace {
-
-OpResult run_embedding(Arguments& a) {
+OpResult embedding_of(Arguments& a) {
   Context& c = a.context();
   Tensor indices = a.tensor(0);
   if (!a.is_none(3)) {
@@ -262,6 +259,8 @@ OpResult run_embedding(Arguments& a) {
   return embedding(c, a.tensor(1), indices, options);
 }
 
+namespace {
+
 /// Where each bag of a matrix begins. Compiled code computes it once for all bags of this size.
 Tensor row_starts(Context& c, const Tensor& input) {
   if (c.tracer != nullptr)
@@ -275,7 +274,9 @@ Tensor row_starts(Context& c, const Tensor& input) {
   return made;
 }
 
-OpResult run_embedding_bag(Arguments& a) {
+}  // namespace
+
+OpResult embedding_bag_of(Arguments& a) {
   Context& c = a.context();
   if (!a.is_none(3)) throw NotModelled("embedding_bag with max_norm is not modelled");
   const std::string& mode = a.text(6);
@@ -320,6 +321,8 @@ OpResult run_embedding_bag(Arguments& a) {
   return embedding_bag(c, a.tensor(1), input, a.tensor(2), weights, options, largest);
 }
 
+namespace {
+
 /// one_hot's own: the largest number and one more.
 std::int64_t count_of_classes(Context& c, const Tensor& indices) {
   if (indices.numel() == 0)
@@ -334,33 +337,18 @@ std::int64_t count_of_classes(Context& c, const Tensor& indices) {
 
 }  // namespace
 
-std::span<const OpDef> embedding_ops() {
-  static constexpr OpDef kOps[] = {
-      {"embedding(Tensor input, Tensor weight, int? padding_idx=None, float? max_norm=None, float "
-       "norm_type=2.0, bool scale_grad_by_freq=False, bool sparse=False)",
-       "F", run_embedding, kEmbeddingOpsSource},
-      {"embedding_bag(Tensor input, Tensor weight, Tensor? offsets=None, float? max_norm=None, "
-       "float norm_type=2, bool scale_grad_by_freq=False, str mode='mean', bool sparse=False, "
-       "Tensor? per_sample_weights=None, bool include_last_offset=False, int? padding_idx=None)",
-       "F", run_embedding_bag, kEmbeddingOpsSource},
-      {"one_hot(Tensor tensor, int num_classes=-1)", "F",
-       [](Arguments& a) -> OpResult {
-         const LabelScope label(a.context(), "one_hot");
-         const Tensor& indices = a.tensor(0);
-         if (indices.dtype() != ScalarType::kInt64) {
-           throw OpError(
-               fmt::format("one_hot is only applicable to index tensor of type LongTensor; got {}",
-                           info(indices.dtype()).name));
-         }
-         Dims sizes = indices.sizes();
-         sizes.push_back(a.integer(1) == -1 ? count_of_classes(a.context(), indices)
-                                            : a.integer(1));
-         const KernelScope kernel(a.context(), KernelKind::kPointwise, {&indices});
-         return kernel.gives(a.context().empty(sizes, ScalarType::kInt64, indices.device()));
-       },
-       kEmbeddingOpsSource},
-  };
-  return kOps;
+OpResult one_hot_of(Arguments& a) {
+  const LabelScope label(a.context(), "one_hot");
+  const Tensor& indices = a.tensor(0);
+  if (indices.dtype() != ScalarType::kInt64) {
+    throw OpError(
+        fmt::format("one_hot is only applicable to index tensor of type LongTensor; got {}",
+                    info(indices.dtype()).name));
+  }
+  Dims sizes = indices.sizes();
+  sizes.push_back(a.integer(1) == -1 ? count_of_classes(a.context(), indices) : a.integer(1));
+  const KernelScope kernel(a.context(), KernelKind::kPointwise, {&indices});
+  return kernel.gives(a.context().empty(sizes, ScalarType::kInt64, indices.device()));
 }
 
 }  // namespace tidemark::ops

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "sim/ops/complex_ops.h"
-#include "sim/ops/families.h"
+#include "sim/ops/dispatched.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/shape_ops.h"
@@ -12,7 +12,6 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kFourierOpsSource = "docs/rules/products.md#6";
 constexpr std::size_t kMostDims = 3;  ///< of one cuFFT plan
 
 /// The dimensions in the order of their strides, the largest first.
@@ -169,25 +168,16 @@ Tensor fft_c2r(Context& c, const Tensor& self, const Dims& dims, std::int64_t le
 
 }  // namespace
 
-std::span<const OpDef> fourier_ops() {
-  static constexpr OpDef kOps[] = {
-      {"_fft_c2c(Tensor input, int[] dim)", "torch",
-       [](Arguments& a) -> OpResult {
-         return fft_c2c(a.context(), a.tensor(0), wrapped(a.tensor(0), a.dims(1)));
-       },
-       kFourierOpsSource},
-      {"_fft_r2c(Tensor input, int[] dim, bool onesided)", "torch",
-       [](Arguments& a) -> OpResult {
-         return fft_r2c(a.context(), a.tensor(0), wrapped(a.tensor(0), a.dims(1)), a.flag(2));
-       },
-       kFourierOpsSource},
-      {"_fft_c2r(Tensor input, int[] dim, int last_dim_size)", "torch",
-       [](Arguments& a) -> OpResult {
-         return fft_c2r(a.context(), a.tensor(0), wrapped(a.tensor(0), a.dims(1)), a.integer(2));
-       },
-       kFourierOpsSource},
-  };
-  return kOps;
+OpResult fourier_c2c(Arguments& a) {
+  return fft_c2c(a.context(), a.tensor(0), wrapped(a.tensor(0), a.dims(1)));
+}
+
+OpResult fourier_r2c(Arguments& a) {
+  return fft_r2c(a.context(), a.tensor(0), wrapped(a.tensor(0), a.dims(1)), a.flag(2));
+}
+
+OpResult fourier_c2r(Arguments& a) {
+  return fft_c2r(a.context(), a.tensor(0), wrapped(a.tensor(0), a.dims(1)), a.integer(2));
 }
 
 }  // namespace tidemark::ops

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/ops/families.h"
+#include "sim/ops/dispatched.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/linear_ops.h"
 #include "sim/ops/op.h"
@@ -15,8 +15,6 @@ namespace tidemark::ops {
 namespace {
 
 // Many products in one call: the experts of a mixture. Source: docs/rules/products.md#2.4.
-
-constexpr std::string_view kGroupedProductOpsSource = "docs/rules/products.md#2.4";
 
 /// CUTLASS reads rows of whole 16 bytes.
 std::int64_t alignment(const Tensor& m) {
@@ -121,6 +119,8 @@ Tensor second_gradient(Context& c, const Tensor& grad, const Tensor& a, const Te
                     : kernel(c, turned(a), grad, offs);
 }
 
+}  // namespace
+
 Tensor grouped_mm(Context& c, const Tensor& a, const Tensor& b, const Tensor& offs,
                   const Tensor& bias, std::optional<ScalarType> out_dtype) {
   if (out_dtype && *out_dtype != a.dtype()) {
@@ -142,27 +142,6 @@ Tensor grouped_mm(Context& c, const Tensor& a, const Tensor& b, const Tensor& of
       back.grads[0] = first_gradient(back.c, back.grad(), back.saved[0], ends, a_by_columns);
     }
   });
-}
-
-OpResult run(Arguments& a) {
-  return grouped_mm(a.context(), a.tensor(0), a.tensor(1), a.optional_tensor(2),
-                    a.optional_tensor(3), a.dtype(4));
-}
-
-}  // namespace
-
-std::span<const OpDef> grouped_product_ops() {
-  static constexpr Releases kPrivate{{2, 8}, kNewestVersion};
-  static constexpr Releases kPublic{{2, 10}, kNewestVersion};
-  static constexpr OpDef kOps[] = {
-      {"_grouped_mm(Tensor input, Tensor mat2, Tensor? offs=None, Tensor? bias=None, dtype? "
-       "out_dtype=None)",
-       "torch", run, kGroupedProductOpsSource, kPrivate},
-      {"grouped_mm(Tensor mat_a, Tensor mat_b, *, Tensor? offs=None, Tensor? bias=None, dtype? "
-       "out_dtype=None)",
-       "F", run, kGroupedProductOpsSource, kPublic},
-  };
-  return kOps;
 }
 
 }  // namespace tidemark::ops

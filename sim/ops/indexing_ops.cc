@@ -412,7 +412,8 @@ Tensor index_put(Context& c, const Tensor& self, const TensorList& indices, cons
                    index_put_backward(indices.size(), values, accumulate, std::move(counts)));
 }
 
-Tensor fill_(Context& c, const Tensor& self, const Tensor& value) {
+Tensor fill_(Context& c, const Tensor& self, const Tensor& given) {
+  const Tensor value = given.defined() && given->wrapped_number ? Tensor() : given;
   if (value.defined() && value.dim() > 0) {
     throw OpError(fmt::format(
         "fill_ only supports 0-dimension value tensor but got tensor with {} dimensions.",

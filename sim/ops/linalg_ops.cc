@@ -4,7 +4,7 @@
 #include <span>
 
 #include "sim/ops/composite_ops.h"
-#include "sim/ops/families.h"
+#include "sim/ops/dispatched.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/linear_ops.h"
 #include "sim/ops/op.h"
@@ -14,8 +14,6 @@
 namespace tidemark::ops {
 
 namespace {
-
-constexpr std::string_view kLinalgOpsSource = "docs/rules/products.md#5";
 
 /// Matrices that lie column by column, as LAPACK has them.
 Tensor by_columns(Context& c, const Dims& sizes, const Tensor& like) {
@@ -71,6 +69,8 @@ Tensor solve_kernel(Context& c, const Tensor& matrix, const Tensor& right) {
   return out;
 }
 
+}  // namespace
+
 /// Source: torch's linalg_solve_triangular_backward.
 Tensor solve_triangular(Context& c, const Tensor& matrix, const Tensor& right) {
   const std::int64_t rank = matrix.dim();
@@ -111,6 +111,8 @@ Tensor solve_triangular(Context& c, const Tensor& matrix, const Tensor& right) {
     if (b.needs(1)) b.grads[1] = of_right;
   });
 }
+
+namespace {
 
 void check_square(std::string_view name, const Tensor& matrix) {
   if (matrix.dim() < 2 || matrix.size(-1) != matrix.size(-2)) {
@@ -209,6 +211,8 @@ void check_errors(Context& c, const Tensor& infos) {
   c.read_value(c.empty({}, ScalarType::kBool, infos.device()));
 }
 
+}  // namespace
+
 Tensor inverse(Context& c, const Tensor& matrix) {
   check_square("inv", matrix);
   Op op(c, "linalg_inv_ex", "LinalgInvExBackward0", {&matrix});
@@ -229,6 +233,8 @@ Tensor inverse(Context& c, const Tensor& matrix) {
     b.grads[0] = pointwise(b.c, {&outer});
   });
 }
+
+namespace {
 
 /// A right side without a last dimension: one column for each matrix. Source:
 /// linalg_solve_is_vector_rhs.
@@ -273,6 +279,8 @@ Tensor solution_of(Context& c, const Tensor& matrix, const Tensor& right, Side s
                        : by_columns(c, sizes, right);
 }
 
+}  // namespace
+
 /// Right sides of the batch that the matrices have; without gradients, of a smaller one too.
 /// Source: _linalg_solve_ex, linalg_lu_solve.
 Tensor solve(Context& c, const Tensor& matrix, const Tensor& right, bool from_right) {
@@ -311,6 +319,8 @@ Tensor solve(Context& c, const Tensor& matrix, const Tensor& right, bool from_ri
   return op.result(std::move(out), [side](Backward& b) { solve_backward(b, side); });
 }
 
+namespace {
+
 /// 1 or -1 for each permutation. Source: lu_det_P.
 Tensor sign_of(Context& c, const Tensor& pivots) {
   const Tensor places = c.empty({pivots.size(-1)}, ScalarType::kInt32, pivots.device());
@@ -339,6 +349,8 @@ void det_backward(Backward& b) {
   b.grads[0] = solve_with_factors(c, matrix, wide);
 }
 
+}  // namespace
+
 Tensor det(Context& c, const Tensor& matrix) {
   check_square("det", matrix);
   Op op(c, "_linalg_det", "LinalgDetBackward0", {&matrix});
@@ -358,6 +370,8 @@ Tensor det(Context& c, const Tensor& matrix) {
   op.save(3, out);
   return op.result(std::move(out), det_backward);
 }
+
+namespace {
 
 TensorList slogdet(Context& c, const Tensor& matrix) {
   check_square("slogdet", matrix);
@@ -426,49 +440,23 @@ TensorList cholesky(Context& c, const Tensor& matrix, bool upper, bool is_checke
 
 }  // namespace
 
-std::span<const OpDef> linalg_ops() {
-  static constexpr OpDef kOps[] = {
-      {"_solve_triangular(Tensor input, Tensor B, bool upper)", "torch",
-       [](Arguments& a) -> OpResult {
-         return solve_triangular(a.context(), a.tensor(0), a.tensor(1));
-       },
-       kLinalgOpsSource},
-      {"_linalg_inv(Tensor input)", "torch",
-       [](Arguments& a) -> OpResult { return inverse(a.context(), a.tensor(0)); },
-       kLinalgOpsSource},
-      {"_linalg_solve(Tensor input, Tensor B, bool from_right)", "torch",
-       [](Arguments& a) -> OpResult {
-         return solve(a.context(), a.tensor(0), a.tensor(1), a.flag(2));
-       },
-       kLinalgOpsSource},
-      {"_linalg_det(Tensor input)", "torch",
-       [](Arguments& a) -> OpResult { return det(a.context(), a.tensor(0)); }, kLinalgOpsSource},
-      {"_linalg_slogdet(Tensor input)", "torch",
-       [](Arguments& a) -> OpResult {
-         return OpResult::named("linalg_slogdet", "sign logabsdet",
-                                slogdet(a.context(), a.tensor(0)));
-       },
-       kLinalgOpsSource},
-      {"_linalg_check(Tensor input)", "torch",
-       [](Arguments& a) -> OpResult {
-         check_errors(a.context(), a.tensor(0));
-         return a.tensor(0);
-       },
-       kLinalgOpsSource},
-      {"_linalg_cholesky(Tensor input, bool upper)", "torch",
-       [](Arguments& a) -> OpResult {
-         TensorList out = cholesky(a.context(), a.tensor(0), a.flag(1), true);
-         return std::move(out[0]);
-       },
-       kLinalgOpsSource},
-      {"_linalg_cholesky_ex(Tensor input, bool upper, bool check_errors)", "torch",
-       [](Arguments& a) -> OpResult {
-         return OpResult::named("linalg_cholesky_ex", "L info",
-                                cholesky(a.context(), a.tensor(0), a.flag(1), a.flag(2)));
-       },
-       kLinalgOpsSource},
-  };
-  return kOps;
+Tensor checked_infos(Context& c, const Tensor& infos) {
+  check_errors(c, infos);
+  return infos;
+}
+
+OpResult slogdet_of(Arguments& a) {
+  return OpResult::named("linalg_slogdet", "sign logabsdet", slogdet(a.context(), a.tensor(0)));
+}
+
+OpResult cholesky_of(Arguments& a) {
+  TensorList out = cholesky(a.context(), a.tensor(0), a.flag(1), true);
+  return std::move(out[0]);
+}
+
+OpResult cholesky_ex_of(Arguments& a) {
+  return OpResult::named("linalg_cholesky_ex", "L info",
+                         cholesky(a.context(), a.tensor(0), a.flag(1), a.flag(2)));
 }
 
 }  // namespace tidemark::ops

@@ -100,6 +100,25 @@ void check_rank_at_least(const Tensor& x, std::int64_t least) {
   if (x.dim() < least) throw OpError(fmt::format("Input must be >= {}-d.", least));
 }
 
+void check_condition(const Tensor& condition) {
+  if (condition.dtype() == ScalarType::kBool || condition.dtype() == ScalarType::kUInt8) return;
+  throw OpError(
+      fmt::format("where expected condition to be a boolean tensor, but got a tensor with dtype {}",
+                  info(condition.dtype()).name));
+}
+void check_masked_fill(const Tensor& mask) {
+  if (mask.dtype() == ScalarType::kBool) return;
+  throw OpError(fmt::format("masked_fill_ only supports boolean masks, but got mask with dtype {}",
+                            info(mask.dtype()).name));
+}
+void check_masked_fill_(const Tensor& self, const Tensor& mask) {
+  check_masked_fill(mask);
+  if (broadcast(self.sizes(), mask.sizes()) == self.sizes()) return;
+  throw OpError(
+      fmt::format("expected self and mask to be broadcastable in place, but got self shape {} and "
+                  "mask shape {}",
+                  to_string(self.sizes()), to_string(mask.sizes())));
+}
 void check_diag(const Tensor& x) {
   if (x.dim() != 1 && x.dim() != 2)
     throw OpError(fmt::format("diag(): Supports 1D or 2D tensors. Got {}D", x.dim()));

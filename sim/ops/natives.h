@@ -77,6 +77,48 @@ inline Tensor positions_of(Context& c, const Tensor& mask, std::int64_t count) {
 /// What is made while it lives is filed under that operator.
 inline LabelScope label(Context& c, std::string_view name) { return LabelScope(c, name); }
 
+// ---- new tensors, as programs ask for them: filed under `name`; `pinned`: in pinned host memory
+Tensor new_tensor(Context& c, std::string_view name, const Dims& sizes,
+                  std::optional<ScalarType> dtype, std::optional<Device> device, bool requires_grad,
+                  bool pinned = false);
+Tensor new_strided(Context& c, const Dims& sizes, const Dims& strides,
+                   std::optional<ScalarType> dtype, std::optional<Device> device,
+                   bool requires_grad);
+/// As `like` lies, unless a format is given.
+Tensor new_like(Context& c, std::string_view name, const Tensor& like,
+                std::optional<ScalarType> dtype, std::optional<Device> device, bool requires_grad,
+                std::optional<MemoryFormat> format);
+/// Of the type and device of `like` where none is given.
+Tensor new_beside(Context& c, std::string_view name, const Tensor& like, const Dims& sizes,
+                  std::optional<ScalarType> dtype, std::optional<Device> device,
+                  bool requires_grad);
+Tensor new_range(Context& c, double start, double end, double step, ScalarType dtype,
+                 std::optional<Device> device, bool requires_grad);
+/// The type that a number is written in: of itself; of a range, which floats make one of floats.
+ScalarType type_of_number(Arguments& a, std::size_t i);
+ScalarType type_of_range(Arguments& a, std::initializer_list<std::size_t> numbers);
+/// What drawing and sorting keys takes.
+void shuffle(Context& c, const Tensor& out);
+/// What NAME(..., out=tensor) does to a tensor of the result's size. Errors: NotModelled for
+/// another size.
+Tensor written(Context& c, std::string_view name, const Dims& sizes, const Tensor& out);
+/// How many places the triangles have.
+std::int64_t lower_triangle(std::int64_t rows, std::int64_t columns, std::int64_t offset);
+std::int64_t upper_triangle(std::int64_t rows, std::int64_t columns, std::int64_t offset);
+
+// ---- chosen by masks
+inline ScalarType common_type(Context& c, const Tensor& x, const Tensor& y) {
+  return result_type(c, {&x, &y});
+}
+inline Tensor chosen(Context& c, const Tensor& condition, const Tensor& x, const Tensor& y,
+                     ScalarType type) {
+  return pointwise(c, {&condition, &x, &y}, type);
+}
+/// A Python number as a tensor beside `other`: number_operands.cc. A tensor stays as it is.
+Tensor on_device(Context& c, const Tensor& x, const Tensor& other, const Tensor& condition);
+/// Nothing is recorded while it lives.
+inline GradMode no_gradients(Context& c) { return GradMode(c, false); }
+
 // ---- operators: they record gradients of their own where gradients are recorded
 /// The incoming gradient at the places that won.
 inline Tensor max_pool_double_backward(Context& c, const Tensor& grad, const Tensor& indices,
@@ -257,6 +299,11 @@ void check_dot(const Tensor& self, const Tensor& other);
 void check_outer(const Tensor& self, const Tensor& vec2);
 /// Of a product whose gradient is known for real numbers alone. Errors: NotModelled.
 void check_real_gradient(const Tensor& x);
+void check_strides(const Dims& sizes, const Dims& strides);
+void check_count(std::int64_t n);
+void check_condition(const Tensor& condition);
+void check_masked_fill(const Tensor& mask);
+void check_masked_fill_(const Tensor& self, const Tensor& mask);
 void check_diag(const Tensor& x);
 void check_topk(const Tensor& x, std::int64_t k, std::int64_t dim);
 void check_mode(const Tensor& x, std::int64_t dim);

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/ops/autocast.h"
-#include "sim/ops/families.h"
+#include "sim/ops/dispatched.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pointwise_ops.h"
@@ -352,34 +352,6 @@ Tensor group_norm(Context& c, Tensor input, std::int64_t groups, Tensor weight, 
                        ? contiguous(c, input, MemoryFormat::kContiguous)
                        : input;
   return native_group_norm(c, x, groups, weight, bias);
-}
-
-std::span<const OpDef> norm_ops() {
-  static constexpr OpDef kOps[] = {
-      {"layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, "
-       "number eps=1e-5)",
-       "torch F",
-       [](Arguments& a) -> OpResult {
-         return layer_norm(a.context(), a.tensor(0), a.dims(1), a.optional_tensor(2),
-                           a.optional_tensor(3), a.number(4));
-       },
-       "docs/rules/normalisation.md#2"},
-      {"rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, number? eps=None)",
-       "torch F",
-       [](Arguments& a) -> OpResult {
-         return rms_norm(a.context(), a.tensor(0), a.dims(1), a.optional_tensor(2));
-       },
-       "docs/rules/normalisation.md#4"},
-      {"group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, number "
-       "eps=1e-5)",
-       "torch F",
-       [](Arguments& a) -> OpResult {
-         return group_norm(a.context(), a.tensor(0), a.integer(1), a.optional_tensor(2),
-                           a.optional_tensor(3), a.number(4));
-       },
-       "docs/rules/normalisation.md#3"},
-  };
-  return kOps;
 }
 
 }  // namespace tidemark::ops

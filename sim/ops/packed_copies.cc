@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/ops/families.h"
+#include "sim/ops/dispatched.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 
@@ -30,6 +30,8 @@ void send_numbers(Context& c, std::int64_t count, Device device) {
 void pass_over(Context& c, const Tensor& buffer) {
   c.launch(buffer.device(), 0, 2 * buffer.bytes(), KernelClass::kElementwise, buffer.dtype());
 }
+
+}  // namespace
 
 /// out[i] becomes the i-th part of `input` along a dimension. Source: ATen's
 /// split_with_sizes_copy_out_cuda.
@@ -100,19 +102,6 @@ OpResult chunk_cat_into(Arguments& a) {
   }
   pass_over(c, out);
   return OpResult::plain(None{});
-}
-
-}  // namespace
-
-std::span<const OpDef> packed_copies() {
-  static constexpr std::string_view kPackedCopiesSource = "docs/rules/distributed.md#6";
-  static constexpr OpDef kOps[] = {
-      {"_split_with_sizes_copy_into(Tensor[] out, Tensor input, int dim=0)", "torch",
-       split_with_sizes_copy_into, kPackedCopiesSource},
-      {"_chunk_cat_into(Tensor out, Tensor[] tensors, int num_chunks)", "torch", chunk_cat_into,
-       kPackedCopiesSource},
-  };
-  return kOps;
 }
 
 }  // namespace tidemark::ops

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/ops/checked_sizes.h"
-#include "sim/ops/families.h"
+#include "sim/ops/dispatched.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/shape_ops.h"
@@ -126,21 +126,6 @@ Tensor pad(Context& c, const Tensor& self, const Pads& pad, const std::string& m
     return mirror_pad(c, self, pad, kNames[dims], kNodes[dims], false);
   }
   throw OpError(fmt::format("Unrecognised padding mode {}", mode));
-}
-
-std::span<const OpDef> padding_ops() {
-  static constexpr std::string_view kPaddingOpsSource = "docs/rules/shapes.md#3";
-  static constexpr OpDef kOps[] = {
-      {"_nn_pad(Tensor input, sizes[] pad, str mode='constant', number? value=None)", "torch",
-       [](Arguments& a) -> OpResult {
-         return pad(a.context(), a.tensor(0), a.sizes(1), a.text(2));
-       },
-       kPaddingOpsSource},
-      {"constant_pad_nd(Tensor input, sizes[] pad, number value=0)", "torch",
-       [](Arguments& a) -> OpResult { return constant_pad(a.context(), a.tensor(0), a.sizes(1)); },
-       kPaddingOpsSource},
-  };
-  return kOps;
 }
 
 }  // namespace tidemark::ops

@@ -56,7 +56,14 @@ namespace {
 const PointwiseRule& division(std::string_view rounding) {
   static const PointwiseRule& plain = pointwise_rule("div.Tensor");
   static const PointwiseRule& rounded = pointwise_rule("div.Tensor_mode");
-  return rounding.empty() ? plain : rounded;
+  if (rounding.empty()) return plain;
+  if (rounding != "floor" && rounding != "trunc") {
+    throw OpError(
+        fmt::format("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
+                    "'{}'",
+                    rounding));
+  }
+  return rounded;
 }
 
 }  // namespace
@@ -108,90 +115,13 @@ Tensor polygamma(Context& c, const Tensor& self) {
   return apply(c, pointwise_rule("polygamma"), self);
 }
 
-Tensor where(Context& c, const Tensor& condition, const Tensor& self, const Tensor& other) {
-  if (condition.dtype() != ScalarType::kBool && condition.dtype() != ScalarType::kUInt8) {
-    throw OpError(fmt::format(
-        "where expected condition to be a boolean tensor, but got a tensor with dtype {}",
-        info(condition.dtype()).name));
-  }
-  Op op(c, "where", "WhereBackward0", {&self, &other}, {&condition});
-  op.save(0, condition);
-  // Operands of two types are cast for as long as it runs. Source: at::native::where_self_out.
-  const ScalarType type = result_type(c, {&self, &other});
-  Tensor out;
-  {
-    const Tensor first = self.is_cuda() ? to_dtype(c, self, type) : self;
-    const Tensor second = other.is_cuda() ? to_dtype(c, other, type) : other;
-    out = pointwise(c, {&condition, &first, &second}, type);
-  }
-  return op.result(std::move(out), [](Backward& b) {
-    const auto half = [&b](bool first) {
-      const Tensor zero = zeros(b.c, {}, b.grad().dtype(), b.grad().device());
-      if (b.c.grad_enabled()) {
-        return first ? where(b.c, b.saved[0], b.grad(), zero)
-                     : where(b.c, b.saved[0], zero, b.grad());
-      }
-      return pointwise(b.c, {&b.saved[0], &b.grad(), &zero}, b.grad().dtype());
-    };
-    if (b.needs(1)) b.grads[1] = half(false);
-    if (b.needs(0)) b.grads[0] = half(true);
-  });
+Tensor zero_(Context& c, const Tensor& self) {
+  if (!self.is_sparse()) return apply_in_place(c, pointwise_rule("zero_"), self);
+  clear_sparse_in_place(c, self);
+  return self;
 }
-
-namespace {
-
-void check_mask(const Tensor& mask) {
-  if (mask.dtype() != ScalarType::kBool) {
-    throw OpError(
-        fmt::format("masked_fill_ only supports boolean masks, but got mask with dtype {}",
-                    info(mask.dtype()).name));
-  }
-}
-
-/// The input, expanded to the mask's shape, is cloned. Source: at::native::masked_fill.
-Tensor masked_fill_kernel(Context& c, const Tensor& self, const Tensor& mask) {
-  return clone_in(c, expand(self, broadcast(self.sizes(), mask.sizes())),
-                  MemoryFormat::kContiguous);
-}
-
-void masked_fill_backward(Backward& b) {
-  const bool records = b.c.grad_enabled();
-  if (b.needs(0)) {
-    b.grads[0] = records ? masked_fill(b.c, b.grad(), b.saved[0], number_tensor(b.c))
-                         : masked_fill_kernel(b.c, b.grad(), b.saved[0]);
-  }
-  if (b.needs(1)) {
-    if (records)
-      throw NotModelled("the gradient of the gradient of masked_fill's value is not modelled");
-    // grad.masked_select(mask).sum(): nothing is selected.
-    const Tensor selected = [&] {
-      nonzero_kernel(b.c, expand(b.saved[0], broadcast(b.saved[0].sizes(), b.grad().sizes())));
-      return b.c.empty({0}, b.grad().dtype(), b.grad().device());
-    }();
-    b.grads[1] = sum(b.c, selected, {}, false);
-  }
-}
-
-}  // namespace
-
-Tensor masked_fill(Context& c, const Tensor& self, const Tensor& mask, const Tensor& value) {
-  check_mask(mask);
-  Op op(c, "masked_fill", "MaskedFillBackward0", {&self, &value}, {&mask});
-  op.save(0, mask);
-  return op.result(masked_fill_kernel(c, self, mask), masked_fill_backward);
-}
-
-Tensor masked_fill_(Context& c, const Tensor& self, const Tensor& mask, const Tensor& value) {
-  check_mask(mask);
-  if (!(broadcast(self.sizes(), mask.sizes()) == self.sizes())) {
-    throw OpError(
-        fmt::format("expected self and mask to be broadcastable in place, but got self shape {} "
-                    "and mask shape {}",
-                    to_string(self.sizes()), to_string(mask.sizes())));
-  }
-  Op op(c, "masked_fill_", "MaskedFillBackward0", {&self, &value}, {&mask});
-  op.save(0, mask);
-  return op.in_place(self, masked_fill_backward);
+Tensor random_(Context& c, const Tensor& self) {
+  return apply_in_place(c, pointwise_rule("random_"), self);
 }
 
 Tensor clamp(Context& c, const Tensor& self, bool has_min, bool has_max) {
@@ -329,13 +259,6 @@ Tensor clamp_tensors(Context& c, const Tensor& self, const Tensor& min, const Te
                                                                : clamp_tensors_backward);
 }
 
-Tensor clamp_min(Context& c, const Tensor& self) {
-  return apply(c, pointwise_rule("clamp_min"), self);
-}
-Tensor clamp_min_(Context& c, const Tensor& self) {
-  return apply_in_place(c, pointwise_rule("clamp_min"), self);
-}
-
 namespace {
 
 /// As C++ names it.
@@ -375,22 +298,6 @@ void check_same_types(Arguments& a) {
   };
   check(a.tensor(1), "end");
   if (a.is_tensor(2) && a.tensor(2).dim() > 0) check(a.tensor(2), "weight");
-}
-
-Tensor isinf(Context& c, const Tensor& self) {
-  if (!is_differentiable(self.dtype())) return c.empty_like(self, ScalarType::kBool);
-  const GradMode off(c, false);
-  const Tensor magnitude = unary(c, "abs", self);
-  return binary(c, "eq", magnitude, number_tensor(c));
-}
-
-Tensor isfinite(Context& c, const Tensor& self) {
-  if (!is_differentiable(self.dtype())) return c.empty_like(self, ScalarType::kBool);
-  const GradMode off(c, false);
-  const Tensor magnitude = unary(c, "abs", self);
-  const Tensor not_infinite = binary(c, "ne", magnitude, number_tensor(c));
-  const Tensor not_nan = binary(c, "eq", self, self);
-  return mul(c, not_nan, not_infinite);
 }
 
 }  // namespace tidemark::ops

@@ -26,7 +26,7 @@ Tensor sub(Context& c, const Tensor& self, const Tensor& other, double alpha = 1
 Tensor sub_(Context& c, const Tensor& self, const Tensor& other, double alpha = 1);
 Tensor mul(Context& c, const Tensor& self, const Tensor& other);
 Tensor mul_(Context& c, const Tensor& self, const Tensor& other);
-/// `rounding`: empty, "floor" or "trunc".
+/// `rounding`: empty, "floor" or "trunc". Errors: OpError for another.
 Tensor div(Context& c, const Tensor& self, const Tensor& other, std::string_view rounding = {});
 Tensor div_(Context& c, const Tensor& self, const Tensor& other, std::string_view rounding = {});
 /// One side a Python number, of which the rule wants to know whether it is zero.
@@ -61,9 +61,9 @@ Tensor clamp(Context& c, const Tensor& self, bool has_min, bool has_max);
 Tensor clamp_(Context& c, const Tensor& self, bool has_min, bool has_max);
 /// Bounds given as tensors; one of them may be undefined.
 Tensor clamp_tensors(Context& c, const Tensor& self, const Tensor& min, const Tensor& max);
-Tensor clamp_min(Context& c, const Tensor& self);
-Tensor clamp_min_(Context& c, const Tensor& self);
 Tensor isfinite(Context& c, const Tensor& self);
-Tensor isinf(Context& c, const Tensor& self);
+Tensor zero_(Context& c, const Tensor& self);
+/// Random numbers, of whatever kind.
+Tensor random_(Context& c, const Tensor& self);
 
 }  // namespace tidemark::ops

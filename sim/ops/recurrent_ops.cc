@@ -6,7 +6,7 @@
 
 #include "sim/ops/activation_ops.h"
 #include "sim/ops/autocast.h"
-#include "sim/ops/families.h"
+#include "sim/ops/dispatched.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/linear_ops.h"
 #include "sim/ops/op.h"
@@ -298,56 +298,25 @@ OpResult run_step(Arguments& a) {
   }
 }
 
-OpResult run_lstm_cell(Arguments& a) {
+}  // namespace
+
+OpResult lstm_cell(Arguments& a) {
   if (a.tensors(1).size() != 2) throw OpError("lstm_cell expects two hidden states");
   HiddenState next = recurrent_cell(a.context(), CellKind::kLstm, a.tensor(0),
                                     {a.tensors(1)[0], a.tensors(1)[1]}, cell_parameters(a));
   return OpResult::tuple({std::move(std::get<0>(next)), std::move(std::get<1>(next))});
 }
 
-}  // namespace
-
-std::span<const OpDef> recurrent_ops() {
-  static constexpr std::string_view kRecurrentOpsSource = "docs/rules/recurrent.md";
-  static constexpr OpDef kOps[] = {
-      {"lstm(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, number "
-       "dropout, bool train, bool bidirectional, bool batch_first=False)",
-       "torch", run_layers<CellKind::kLstm>, kRecurrentOpsSource},
-      {"gru(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, number "
-       "dropout, bool train, bool bidirectional, bool batch_first=False)",
-       "torch", run_layers<CellKind::kGru>, kRecurrentOpsSource},
-      {"rnn_tanh(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, number "
-       "dropout, bool train, bool bidirectional, bool batch_first=False)",
-       "torch", run_layers<CellKind::kTanh>, kRecurrentOpsSource},
-      {"rnn_relu(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, number "
-       "dropout, bool train, bool bidirectional, bool batch_first=False)",
-       "torch", run_layers<CellKind::kRelu>, kRecurrentOpsSource},
-      {"lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
-       "b_hh=None)",
-       "torch", run_lstm_cell, kRecurrentOpsSource},
-      {"gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
-       "b_hh=None)",
-       "torch", run_cell<CellKind::kGru>, kRecurrentOpsSource},
-      {"rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, "
-       "Tensor? b_hh=None)",
-       "torch", run_cell<CellKind::kTanh>, kRecurrentOpsSource},
-      {"rnn_relu_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, "
-       "Tensor? b_hh=None)",
-       "torch", run_cell<CellKind::kRelu>, kRecurrentOpsSource},
-      {"_lstm_step(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
-       "b_hh=None)",
-       "torch", run_step<CellKind::kLstm>, kRecurrentOpsSource},
-      {"_gru_step(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
-       "b_hh=None)",
-       "torch", run_step<CellKind::kGru>, kRecurrentOpsSource},
-      {"_rnn_tanh_step(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, "
-       "Tensor? b_hh=None)",
-       "torch", run_step<CellKind::kTanh>, kRecurrentOpsSource},
-      {"_rnn_relu_step(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, "
-       "Tensor? b_hh=None)",
-       "torch", run_step<CellKind::kRelu>, kRecurrentOpsSource},
-  };
-  return kOps;
-}
+OpResult lstm_layers(Arguments& a) { return run_layers<CellKind::kLstm>(a); }
+OpResult lstm_step(Arguments& a) { return run_step<CellKind::kLstm>(a); }
+OpResult gru_layers(Arguments& a) { return run_layers<CellKind::kGru>(a); }
+OpResult gru_cell(Arguments& a) { return run_cell<CellKind::kGru>(a); }
+OpResult gru_step(Arguments& a) { return run_step<CellKind::kGru>(a); }
+OpResult rnn_tanh_layers(Arguments& a) { return run_layers<CellKind::kTanh>(a); }
+OpResult rnn_tanh_cell(Arguments& a) { return run_cell<CellKind::kTanh>(a); }
+OpResult rnn_tanh_step(Arguments& a) { return run_step<CellKind::kTanh>(a); }
+OpResult rnn_relu_layers(Arguments& a) { return run_layers<CellKind::kRelu>(a); }
+OpResult rnn_relu_cell(Arguments& a) { return run_cell<CellKind::kRelu>(a); }
+OpResult rnn_relu_step(Arguments& a) { return run_step<CellKind::kRelu>(a); }
 
 }  // namespace tidemark::ops

@@ -61,13 +61,7 @@ std::optional<MemoryFormat> Arguments::memory_format(std::size_t i) const {
 
 namespace {
 
-constexpr std::array kFamilies{
-    &pointwise_rules,  &arithmetic_ops,      &factory_ops,    &embedding_ops,   &indexing_ops,
-    &sort_ops,         &arrange_ops,         &foreach_ops,    &convolution_ops, &attention_ops,
-    &recurrent_ops,    &transformer_ops,     &resampling_ops, &padding_ops,     &batch_norm_ops,
-    &norm_ops,         &grouped_product_ops, &repeating_ops,  &distance_ops,    &scatter_reduce_ops,
-    &window_ops,       &counting_ops,        &unpooling_ops,  &complex_ops,     &fourier_ops,
-    &scattered_copies, &linalg_ops,          &packed_copies,  &sparse_ops};
+constexpr std::array kFamilies{&pointwise_rules, &foreach_ops};
 
 }  // namespace
 

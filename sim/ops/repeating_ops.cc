@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "sim/ops/families.h"
+#include "sim/ops/dispatched.h"
 #include "sim/ops/indexing_ops.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
@@ -11,10 +11,6 @@
 #include "sim/ops/shape_ops.h"
 
 namespace tidemark::ops {
-
-namespace {
-
-constexpr std::string_view kRepeatingOpsSource = "docs/rules/indexing.md#2.1";
 
 Tensor repeat_each(Context& c, const Tensor& given, std::int64_t repeats,
                    std::optional<std::int64_t> dim, std::optional<std::int64_t> output_size) {
@@ -33,6 +29,8 @@ Tensor repeat_each(Context& c, const Tensor& given, std::int64_t repeats,
   return flatten(c, copied, d, d + 1);
 }
 
+namespace {
+
 /// How many places there are in all; PyTorch reads the last sum, and looks for negative ones.
 std::int64_t total_of(Context& c, const Tensor& given, const Tensor& repeats, const Tensor& sums) {
   const auto known = c.look_at(given);
@@ -48,6 +46,8 @@ std::int64_t total_of(Context& c, const Tensor& given, const Tensor& repeats, co
   }
   return std::accumulate(known->whole.begin(), known->whole.end(), std::int64_t{0});
 }
+
+}  // namespace
 
 /// The number of each place, as often as it says there.
 Tensor repeated_places(Context& c, const Tensor& given, std::optional<std::int64_t> output_size) {
@@ -82,33 +82,6 @@ Tensor repeat_by(Context& c, const Tensor& given, const Tensor& repeats,
         repeats.size(0), d, length));
   }
   return index_select(c, self, d, repeated_places(c, each, output_size));
-}
-
-}  // namespace
-
-std::span<const OpDef> repeating_ops() {
-  static constexpr OpDef kOps[] = {
-      {"repeat_interleave(Tensor input, Tensor repeats, int? dim=None, *, int? output_size=None)",
-       "torch method",
-       [](Arguments& a) -> OpResult {
-         return repeat_by(a.context(), a.tensor(0), a.tensor(1), a.optional_integer(2),
-                          a.optional_integer(3));
-       },
-       kRepeatingOpsSource},
-      {"repeat_interleave(Tensor repeats, *, int? output_size=None)", "torch",
-       [](Arguments& a) -> OpResult {
-         return repeated_places(a.context(), a.tensor(0), a.optional_integer(1));
-       },
-       kRepeatingOpsSource},
-      {"repeat_interleave(Tensor input, int repeats, int? dim=None, *, int? output_size=None)",
-       "torch method",
-       [](Arguments& a) -> OpResult {
-         return repeat_each(a.context(), a.tensor(0), a.integer(1), a.optional_integer(2),
-                            a.optional_integer(3));
-       },
-       kRepeatingOpsSource},
-  };
-  return kOps;
 }
 
 }  // namespace tidemark::ops

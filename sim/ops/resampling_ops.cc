@@ -7,7 +7,7 @@
 
 #include "sim/ops/autocast.h"
 #include "sim/ops/checked_sizes.h"
-#include "sim/ops/families.h"
+#include "sim/ops/dispatched.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/pooling_ops.h"
@@ -382,72 +382,19 @@ UnfoldOptions unfold_options(const Arguments& a, std::size_t at) {
 
 }  // namespace
 
-std::span<const OpDef> resampling_ops() {
-  static constexpr std::string_view kResamplingOpsSource = "docs/rules/pooling.md#2";
-  static constexpr std::string_view kRearranged = "docs/rules/pooling.md#3";
-  static constexpr OpDef kOps[] = {
-      {"interpolate(Tensor input, int[] size, number? scale_factor=None, str mode='nearest', bool? "
-       "align_corners=None, bool? recompute_scale_factor=None, bool antialias=False)",
-       "F",
-       [](Arguments& a) -> OpResult {
-         return interpolate(a.context(), a.tensor(0), a.dims(1), {}, a.text(3), a.flag(6));
-       },
-       kResamplingOpsSource},
-      {"interpolate(Tensor input, int[]? size=None, float[]? scale_factor=None, str "
-       "mode='nearest', bool? align_corners=None, bool? recompute_scale_factor=None, bool "
-       "antialias=False)",
-       "F",
-       [](Arguments& a) -> OpResult {
-         return interpolate(a.context(), a.tensor(0), a.optional_dims(1),
-                            a.is_none(2) ? std::vector<double>{} : scales(a, 2), a.text(3),
-                            a.flag(6));
-       },
-       kResamplingOpsSource},
-      {"interpolate(Tensor input, int[]? size=None, number? scale_factor=None, str mode='nearest', "
-       "bool? align_corners=None, bool? recompute_scale_factor=None, bool antialias=False)",
-       "F",
-       [](Arguments& a) -> OpResult {
-         return interpolate(a.context(), a.tensor(0), a.optional_dims(1),
-                            a.is_none(2) ? std::vector<double>{} : scales(a, 2), a.text(3),
-                            a.flag(6));
-       },
-       kResamplingOpsSource},
-      {"grid_sample(Tensor input, Tensor grid, str mode='bilinear', str padding_mode='zeros', "
-       "bool? align_corners=None)",
-       "F",
-       [](Arguments& a) -> OpResult { return grid_sample(a.context(), a.tensor(0), a.tensor(1)); },
-       kResamplingOpsSource},
-      {"pixel_shuffle(Tensor input, int upscale_factor)", "torch F",
-       [](Arguments& a) -> OpResult {
-         return pixel_shuffle(a.context(), a.tensor(0), a.integer(1));
-       },
-       kRearranged},
-      {"pixel_unshuffle(Tensor input, int downscale_factor)", "torch F",
-       [](Arguments& a) -> OpResult {
-         return pixel_unshuffle(a.context(), a.tensor(0), a.integer(1));
-       },
-       kRearranged},
-      {"channel_shuffle(Tensor input, int groups)", "torch F",
-       [](Arguments& a) -> OpResult {
-         return channel_shuffle(a.context(), a.tensor(0), a.integer(1));
-       },
-       kRearranged},
-      {"unfold(Tensor input, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] "
-       "stride=1)",
-       "F",
-       [](Arguments& a) -> OpResult {
-         return unfold(a.context(), a.tensor(0), unfold_options(a, 1));
-       },
-       kRearranged},
-      {"fold(Tensor input, int[2] output_size, int[2] kernel_size, int[2] dilation=1, int[2] "
-       "padding=0, int[2] stride=1)",
-       "F",
-       [](Arguments& a) -> OpResult {
-         return fold(a.context(), a.tensor(0), a.dims_of(1, 2), unfold_options(a, 2));
-       },
-       kRearranged},
-  };
-  return kOps;
+OpResult interpolated(Arguments& a) {
+  return interpolate(a.context(), a.tensor(0), a.dims(1), {}, a.text(3), a.flag(6));
+}
+
+OpResult interpolated_by(Arguments& a) {
+  return interpolate(a.context(), a.tensor(0), a.optional_dims(1),
+                     a.is_none(2) ? std::vector<double>{} : scales(a, 2), a.text(3), a.flag(6));
+}
+
+OpResult unfolded(Arguments& a) { return unfold(a.context(), a.tensor(0), unfold_options(a, 1)); }
+
+OpResult folded(Arguments& a) {
+  return fold(a.context(), a.tensor(0), a.dims_of(1, 2), unfold_options(a, 2));
 }
 
 }  // namespace tidemark::ops

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "sim/ops/cub.h"
-#include "sim/ops/families.h"
+#include "sim/ops/dispatched.h"
 #include "sim/ops/indexing_ops.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
@@ -9,8 +9,6 @@
 namespace tidemark::ops {
 
 namespace {
-
-constexpr std::string_view kScatterReduceOpsSource = "docs/rules/indexing.md#2";
 
 /// Slots of what scatter_reduce and index_reduce save.
 enum Slot : std::size_t { kIndex, kSelf, kSource_, kResult };
@@ -135,30 +133,12 @@ Tensor scatter_reduce(Context& c, const Tensor& self, std::int64_t dim, const Te
   return in_place ? op.in_place(self, backward) : op.result(std::move(out), backward);
 }
 
-template <bool kInPlace, bool kByRows>
-OpResult run(Arguments& a) {
-  return scatter_reduce(a.context(), a.tensor(0), a.integer(1), a.tensor(2), a.tensor(3),
-                        {a.text(4), a.flag(5), kByRows}, kInPlace);
-}
-
 }  // namespace
 
-std::span<const OpDef> scatter_reduce_ops() {
-  static constexpr OpDef kOps[] = {
-      {"scatter_reduce(Tensor input, int dim, Tensor index, Tensor src, str reduce, *, bool "
-       "include_self=True)",
-       "torch method", run<false, false>, kScatterReduceOpsSource},
-      {"scatter_reduce_(Tensor input, int dim, Tensor index, Tensor src, str reduce, *, bool "
-       "include_self=True)",
-       "method", run<true, false>, kScatterReduceOpsSource},
-      {"index_reduce(Tensor input, int dim, Tensor index, Tensor source, str reduce, *, bool "
-       "include_self=True)",
-       "torch method", run<false, true>, kScatterReduceOpsSource},
-      {"index_reduce_(Tensor input, int dim, Tensor index, Tensor source, str reduce, *, bool "
-       "include_self=True)",
-       "method", run<true, true>, kScatterReduceOpsSource},
-  };
-  return kOps;
+Tensor reduced_write(Context& c, const Tensor& self, std::int64_t dim, const Tensor& index,
+                     const Tensor& source, const std::string& reduce, bool include_self,
+                     bool by_rows, bool in_place) {
+  return scatter_reduce(c, self, dim, index, source, {reduce, include_self, by_rows}, in_place);
 }
 
 }  // namespace tidemark::ops

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "sim/ops/composite_ops.h"
-#include "sim/ops/families.h"
+#include "sim/ops/dispatched.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/shape_ops.h"
@@ -12,8 +12,6 @@
 namespace tidemark::ops {
 
 namespace {
-
-constexpr std::string_view kScatteredCopiesSource = "docs/rules/indexing.md#2";
 
 /// A copy of all that lies in the tensor's memory, seen as the tensor sees it. Source: ATen's
 /// clone_preserve_strides.
@@ -50,6 +48,8 @@ Tensor scattered(Context& c, std::string_view name, std::string_view node, const
   });
 }
 
+}  // namespace
+
 OpResult slice_scatter(Arguments& a) {
   const Tensor& self = a.tensor(0);
   const std::int64_t d = wrap_dim(a.integer(2), self.dim());
@@ -84,8 +84,8 @@ OpResult diagonal_scatter(Arguments& a) {
 }
 
 /// Values written at places of the flattened tensor.
-Tensor put(Context& c, const Tensor& self, const Tensor& index, const Tensor& source,
-           bool accumulate, bool in_place) {
+Tensor values_put(Context& c, const Tensor& self, const Tensor& index, const Tensor& source,
+                  bool accumulate, bool in_place) {
   if (index.dtype() != ScalarType::kInt64)
     throw OpError("put_(): Expected a long tensor for index");
   if (index.numel() != source.numel()) {
@@ -110,6 +110,8 @@ Tensor put(Context& c, const Tensor& self, const Tensor& index, const Tensor& so
   return in_place ? op.in_place(self, backward) : op.result(clone(c, self), backward);
 }
 
+namespace {
+
 Tensor as_matrix(const Tensor& x) {
   if (x.dim() > 2) {
     throw OpError(fmt::format(
@@ -119,6 +121,8 @@ Tensor as_matrix(const Tensor& x) {
   if (x.dim() == 2) return x;
   return expand(x, x.dim() == 1 ? Dims{1, x.size(0)} : Dims{1, 1});
 }
+
+}  // namespace
 
 /// Matrices along a diagonal of zeros.
 Tensor block_diag(Context& c, const TensorList& tensors) {
@@ -159,34 +163,6 @@ Tensor block_diag(Context& c, const TensorList& tensors) {
       column += columns;
     }
   });
-}
-
-}  // namespace
-
-std::span<const OpDef> scattered_copies() {
-  static constexpr OpDef kOps[] = {
-      {"slice_scatter(Tensor input, Tensor src, int dim=0, int? start=None, int? end=None, int "
-       "step=1)",
-       "torch method", slice_scatter, kScatteredCopiesSource},
-      {"select_scatter(Tensor input, Tensor src, int dim, place index)", "torch method",
-       select_scatter, kScatteredCopiesSource},
-      {"diagonal_scatter(Tensor input, Tensor src, int offset=0, int dim1=0, int dim2=1)",
-       "torch method", diagonal_scatter, kScatteredCopiesSource},
-      {"put(Tensor input, Tensor index, Tensor source, bool accumulate=False)", "torch method",
-       [](Arguments& a) -> OpResult {
-         return put(a.context(), a.tensor(0), a.tensor(1), a.tensor(2), a.flag(3), false);
-       },
-       kScatteredCopiesSource},
-      {"put_(Tensor input, Tensor index, Tensor source, bool accumulate=False)", "method",
-       [](Arguments& a) -> OpResult {
-         return put(a.context(), a.tensor(0), a.tensor(1), a.tensor(2), a.flag(3), true);
-       },
-       kScatteredCopiesSource},
-      {"block_diag(Tensor[] *tensors)", "torch",
-       [](Arguments& a) -> OpResult { return block_diag(a.context(), a.tensors(0)); },
-       kScatteredCopiesSource},
-  };
-  return kOps;
 }
 
 }  // namespace tidemark::ops

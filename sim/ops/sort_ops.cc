@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "sim/ops/cub.h"
+#include "sim/ops/dispatched.h"
 #include "sim/ops/embedding_ops.h"
-#include "sim/ops/families.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/natives.h"
 #include "sim/ops/op.h"
@@ -17,7 +17,6 @@ namespace tidemark::ops {
 
 namespace {
 
-constexpr std::string_view kSortOpsSource = "docs/rules/indexing.md#4";
 /// Rows up to here are sorted within one block. Source: should_use_small_sort.
 constexpr std::int64_t kSmallSort = 4096;
 constexpr std::int64_t kLargeSegment = 1'000'000;
@@ -172,6 +171,8 @@ Tensor cut_to_distinct(Context& c, const Tensor& self, const Tensor& out, bool s
   return Context::alias(out, {count}, {1}, 0);
 }
 
+}  // namespace
+
 /// Sorted and rid of repetitions; where they are not known, one value, zero.
 Tensor unique(Context& c, const Tensor& self) {
   Op op(c, "_unique2", "NotImplemented", {}, {&self});
@@ -206,8 +207,6 @@ Tensor unique_consecutive(Context& c, const Tensor& self) {
   return op.result(cut_to_distinct(c, self, out, false), nullptr);
 }
 
-}  // namespace
-
 void find_unique_rows(Context& c, const Tensor& indices) {
   if (!indices.is_cuda()) return;
   const std::int64_t n = indices.numel();
@@ -231,17 +230,6 @@ void find_unique_rows(Context& c, const Tensor& indices) {
   const Tensor unique_rows = c.empty({n}, indices.dtype(), indices.device());
   const Tensor count = c.scratch(8, indices.device());
   c.scratch(unique_bytes(c, n, element_bytes(indices.dtype())), indices.device());
-}
-
-std::span<const OpDef> sort_ops() {
-  static constexpr OpDef kOps[] = {
-      {"_unique_consecutive(Tensor input)", "torch",
-       [](Arguments& a) -> OpResult { return unique_consecutive(a.context(), a.tensor(0)); },
-       kSortOpsSource},
-      {"_unique(Tensor input)", "torch",
-       [](Arguments& a) -> OpResult { return unique(a.context(), a.tensor(0)); }, kSortOpsSource},
-  };
-  return kOps;
 }
 
 }  // namespace tidemark::ops

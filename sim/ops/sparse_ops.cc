@@ -1,4 +1,4 @@
-#include "sim/ops/families.h"
+#include "sim/ops/dispatched.h"
 #include "sim/ops/indexing_ops.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
@@ -8,8 +8,6 @@
 namespace tidemark::ops {
 
 namespace {
-
-constexpr std::string_view kSparseOpsSource = "docs/rules/indexing.md#1.3";
 
 /// The numbers of a dense gradient at the places of a sparse tensor's entries: the product with a
 /// sparse tensor of ones. Source: at::native::sparse_mask, _mul_dense_sparse_out (oracle).
@@ -23,6 +21,8 @@ Tensor values_at(Context& c, const Tensor& grad, const Tensor& indices, const Te
   one.reset();
   return out;
 }
+
+}  // namespace
 
 /// Source: at::sparse_coo_tensor with sizes, whose parts are the tensors given.
 Tensor sparse_coo(Context& c, const Tensor& indices, const Tensor& values, const Dims& sizes) {
@@ -44,28 +44,11 @@ Tensor sparse_coo(Context& c, const Tensor& indices, const Tensor& values, const
       [](Backward& b) { b.grads[0] = values_at(b.c, b.grad(), b.saved[0], b.saved[1]); });
 }
 
-}  // namespace
-
-std::span<const OpDef> sparse_ops() {
-  static constexpr OpDef kOps[] = {
-      {"_sparse_coo(Tensor input, Tensor values, int[] size)", "torch",
-       [](Arguments& a) -> OpResult {
-         return sparse_coo(a.context(), a.tensor(0), a.tensor(1), a.dims(2));
-       },
-       kSparseOpsSource},
-      {"_indices(Tensor input)", "method",
-       [](Arguments& a) -> OpResult {
-         return Context::shallow_copy(parts_of(a.tensor(0)).indices);
-       },
-       kSparseOpsSource},
-      {"_values(Tensor input)", "method",
-       [](Arguments& a) -> OpResult { return Context::shallow_copy(parts_of(a.tensor(0)).values); },
-       kSparseOpsSource},
-      {"_sparse_to_dense(Tensor input)", "torch",
-       [](Arguments& a) -> OpResult { return dense_of(a.context(), a.tensor(0)); },
-       kSparseOpsSource},
-  };
-  return kOps;
+Tensor indices_of(Context& /*c*/, const Tensor& x) {
+  return Context::shallow_copy(parts_of(x).indices);
+}
+Tensor values_of(Context& /*c*/, const Tensor& x) {
+  return Context::shallow_copy(parts_of(x).values);
 }
 
 }  // namespace tidemark::ops

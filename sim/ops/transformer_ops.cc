@@ -4,7 +4,7 @@
 
 #include "sim/ops/attention_backends.h"
 #include "sim/ops/attention_ops.h"
-#include "sim/ops/families.h"
+#include "sim/ops/dispatched.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/linear_ops.h"
 #include "sim/ops/norm_ops.h"
@@ -133,43 +133,25 @@ Tensor transformer_encoder_layer(Context& c, const Tensor& src, std::int64_t hea
   return x;
 }
 
-std::span<const OpDef> transformer_ops() {
-  static constexpr std::string_view kTransformerOpsSource = "docs/rules/attention.md#6";
-  static constexpr OpDef kOps[] = {
-      {"_native_multi_head_attention(Tensor query, int embed_dim, int num_heads, Tensor "
-       "in_proj_weight, Tensor in_proj_bias, Tensor out_proj_weight, Tensor out_proj_bias, bool "
-       "need_weights=True, bool average_attn_weights=True, Tensor? mask=None)",
-       "torch",
-       [](Arguments& a) -> OpResult {
-         auto [out, weights] =
-             native_multi_head_attention(a.context(), a.tensor(0), a.integer(2),
-                                         {a.tensor(3), a.tensor(4), a.tensor(5), a.tensor(6)},
-                                         a.optional_tensor(9), a.flag(7), a.flag(8));
-         return OpResult::tuple({std::move(out), std::move(weights)});
-       },
-       kTransformerOpsSource},
-      {"_transformer_encoder_layer_fwd(Tensor src, int embed_dim, int num_heads, Tensor "
-       "in_proj_weight, Tensor in_proj_bias, Tensor out_proj_weight, Tensor out_proj_bias, bool "
-       "use_gelu, bool norm_first, number eps, Tensor norm_weight_1, Tensor norm_bias_1, Tensor "
-       "norm_weight_2, Tensor norm_bias_2, Tensor ffn_weight_1, Tensor ffn_bias_1, Tensor "
-       "ffn_weight_2, Tensor ffn_bias_2, Tensor? mask=None)",
-       "torch",
-       [](Arguments& a) -> OpResult {
-         const EncoderLayerWeights w{{a.tensor(3), a.tensor(4), a.tensor(5), a.tensor(6)},
-                                     a.tensor(10),
-                                     a.tensor(11),
-                                     a.tensor(12),
-                                     a.tensor(13),
-                                     a.tensor(14),
-                                     a.tensor(15),
-                                     a.tensor(16),
-                                     a.tensor(17)};
-         return transformer_encoder_layer(a.context(), a.tensor(0), a.integer(2), w,
-                                          a.optional_tensor(18), a.flag(8), a.number(9));
-       },
-       kTransformerOpsSource},
-  };
-  return kOps;
+OpResult fused_attention_layer(Arguments& a) {
+  auto [out, weights] = native_multi_head_attention(
+      a.context(), a.tensor(0), a.integer(2), {a.tensor(3), a.tensor(4), a.tensor(5), a.tensor(6)},
+      a.optional_tensor(9), a.flag(7), a.flag(8));
+  return OpResult::tuple({std::move(out), std::move(weights)});
+}
+
+OpResult fused_encoder_layer(Arguments& a) {
+  const EncoderLayerWeights w{{a.tensor(3), a.tensor(4), a.tensor(5), a.tensor(6)},
+                              a.tensor(10),
+                              a.tensor(11),
+                              a.tensor(12),
+                              a.tensor(13),
+                              a.tensor(14),
+                              a.tensor(15),
+                              a.tensor(16),
+                              a.tensor(17)};
+  return transformer_encoder_layer(a.context(), a.tensor(0), a.integer(2), w, a.optional_tensor(18),
+                                   a.flag(8), a.number(9));
 }
 
 }  // namespace tidemark::ops

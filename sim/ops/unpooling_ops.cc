@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "sim/ops/autocast.h"
-#include "sim/ops/families.h"
+#include "sim/ops/dispatched.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/linear_ops.h"
 #include "sim/ops/op.h"
@@ -9,8 +9,6 @@
 #include "sim/ops/shape_ops.h"
 
 namespace tidemark::ops {
-
-namespace {
 
 /// Values put back where the pooling found them: a tensor of zeros, and gather backward.
 Tensor max_unpool(Context& c, const Tensor& self, const Tensor& indices, const Dims& spatial) {
@@ -41,6 +39,8 @@ Tensor max_unpool(Context& c, const Tensor& self, const Tensor& indices, const D
   });
 }
 
+namespace {
+
 /// Numbers from -1 to 1, as many as a dimension has. Source: linspace_from_neg_one.
 void make_range(Context& c, std::int64_t count, bool align_corners, const Tensor& like) {
   if (count <= 1) {
@@ -62,6 +62,8 @@ Tensor base_grid(Context& c, const Tensor& theta, const Dims& size, bool align_c
   for (std::size_t i = size.size(); i-- > 2;) make_range(c, size[i], align_corners, theta);
   return view(grid, {size[0], numel_of(sizes) / (size[0] * sizes.back()), sizes.back()});
 }
+
+}  // namespace
 
 Tensor affine_grid(Context& c, const Tensor& theta, const Dims& size, bool align_corners) {
   const auto spatial = static_cast<std::int64_t>(size.size()) - 2;
@@ -108,6 +110,8 @@ Tensor weight_norm(Context& c, const Tensor& v, const Tensor& g) {
   });
 }
 
+namespace {
+
 /// Steps of all sequences that still run, one after another. Groups of steps with as many sequences
 /// are copied where they are not one piece.
 Tensor pack_padded(Context& c, const Tensor& input, const std::vector<double>& lengths,
@@ -153,6 +157,8 @@ Tensor pack_padded(Context& c, const Tensor& input, const std::vector<double>& l
   });
 }
 
+}  // namespace
+
 /// The largest of windows laid at random; the draws come as an argument of PyTorch's operator.
 OpResult fractional_max_pool(Arguments& a) {
   Context& c = a.context();
@@ -180,33 +186,9 @@ OpResult fractional_max_pool(Arguments& a) {
   return OpResult::tuple({std::move(out), std::move(indices)});
 }
 
-}  // namespace
-
-std::span<const OpDef> unpooling_ops() {
-  static constexpr OpDef kOps[] = {
-      {"_max_unpool(Tensor input, Tensor indices, int[] output_size)", "torch",
-       [](Arguments& a) -> OpResult {
-         return max_unpool(a.context(), a.tensor(0), a.tensor(1), a.dims(2));
-       },
-       "docs/rules/pooling.md#1"},
-      {"_fractional_max_pool(Tensor input, int[] output_size)", "torch", fractional_max_pool,
-       "docs/rules/pooling.md#1"},
-      {"_affine_grid_generator(Tensor theta, int[] size, bool align_corners)", "torch",
-       [](Arguments& a) -> OpResult {
-         return affine_grid(a.context(), a.tensor(0), a.dims(1), a.flag(2));
-       },
-       "docs/rules/pooling.md#2"},
-      {"_weight_norm_interface(Tensor v, Tensor g, int dim)", "torch",
-       [](Arguments& a) -> OpResult { return weight_norm(a.context(), a.tensor(0), a.tensor(1)); },
-       "docs/rules/normalisation.md#5"},
-      {"_pack_padded_sequence(Tensor input, float[] lengths, bool batch_first)", "torch",
-       [](Arguments& a) -> OpResult {
-         return pack_padded(a.context(), a.tensor(0), std::get<std::vector<double>>(a.value(1)),
-                            a.flag(2));
-       },
-       "docs/rules/recurrent.md#3"},
-  };
-  return kOps;
+OpResult packed_sequence(Arguments& a) {
+  return pack_padded(a.context(), a.tensor(0), std::get<std::vector<double>>(a.value(1)),
+                     a.flag(2));
 }
 
 }  // namespace tidemark::ops

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "sim/ops/families.h"
+#include "sim/ops/dispatched.h"
 #include "sim/ops/kernels.h"
 #include "sim/ops/op.h"
 #include "sim/ops/reduction_ops.h"
@@ -13,8 +13,6 @@
 namespace tidemark::ops {
 
 namespace {
-
-constexpr std::string_view kWindowOpsSource = "docs/rules/shapes.md#1";
 
 /// `count` windows put back where they were taken.
 Tensor folded(Context& c, const Tensor& windows, const Dims& sizes, std::int64_t count,
@@ -26,6 +24,8 @@ Tensor folded(Context& c, const Tensor& windows, const Dims& sizes, std::int64_t
   }
   return out;
 }
+
+}  // namespace
 
 /// x.unfold(dim, size, step): windows along a dimension, as a view.
 Tensor unfold(Context& c, const Tensor& self, std::int64_t dim, std::int64_t size,
@@ -64,6 +64,8 @@ Tensor unfold_backward(Context& c, const Tensor& self, const Dims& sizes, std::i
     b.grads[0] = unfold(b.c, b.grad(), d, size, step);
   });
 }
+
+namespace {
 
 /// Whether two index tuples may mean one element. Source: at::geometry_is... in
 /// as_strided_backward.
@@ -139,6 +141,8 @@ Tensor as_strided_gradient(Context& c, Tensor grad, const Geometry& whole, Geome
   return Context::alias(storage, whole.sizes, whole.strides, whole.offset - start);
 }
 
+}  // namespace
+
 Tensor as_strided(Context& c, const Tensor& self, const Dims& sizes, const Dims& strides,
                   std::optional<std::int64_t> offset) {
   if (sizes.size() != strides.size()) {
@@ -172,6 +176,8 @@ Tensor as_strided(Context& c, const Tensor& self, const Dims& sizes, const Dims&
       });
 }
 
+namespace {
+
 /// squeeze_, transpose_ and their like: the tensor itself is seen otherwise.
 Tensor reseen(Context& c, const Tensor& self, std::string_view name, std::string_view node,
               const Tensor& seen, BackwardFunction backward) {
@@ -187,14 +193,18 @@ Tensor reseen(Context& c, const Tensor& self, std::string_view name, std::string
   return op.in_place(self, std::move(backward));
 }
 
-OpResult transpose_in_place(Context& c, const Tensor& self, std::int64_t d0, std::int64_t d1,
-                            std::string_view name) {
+}  // namespace
+
+OpResult turned_in_place(Context& c, const Tensor& self, std::int64_t d0, std::int64_t d1,
+                         std::string_view name) {
   return reseen(c, self, name, "TransposeBackward0", transpose(self, d0, d1),
                 [d0, d1](Backward& b) {
                   b.grads[0] = b.c.grad_enabled() ? transpose(b.c, b.grad(), d0, d1)
                                                   : as_view(b.grad(), transpose(b.grad(), d0, d1));
                 });
 }
+
+namespace {
 
 Tensor squeezed(const Tensor& self, const Dims& dims) {
   Dims sizes;
@@ -225,84 +235,38 @@ Tensor squeeze_(Context& c, const Tensor& self, std::int64_t dim) {
                 unsqueeze_backward(self.sizes()));
 }
 
-std::span<const OpDef> window_ops() {
-  static constexpr OpDef kOps[] = {
-      {"unfold(Tensor input, int dimension, int size, int step)", "method",
-       [](Arguments& a) -> OpResult {
-         return unfold(a.context(), a.tensor(0), a.integer(1), a.integer(2), a.integer(3));
-       },
-       kWindowOpsSource},
-      {"_unfold_backward(Tensor input, int[] input_sizes, int dim, int size, int step)", "torch",
-       [](Arguments& a) -> OpResult {
-         return unfold_backward(a.context(), a.tensor(0), a.dims(1), a.integer(2), a.integer(3),
-                                a.integer(4));
-       },
-       kWindowOpsSource},
-      {"as_strided(Tensor input, int[] size, int[] stride, int? storage_offset=None)",
-       "torch method",
-       [](Arguments& a) -> OpResult {
-         return as_strided(a.context(), a.tensor(0), a.dims(1), a.dims(2), a.optional_integer(3));
-       },
-       kWindowOpsSource},
-      {"squeeze_(Tensor input)", "method",
-       [](Arguments& a) -> OpResult {
-         const Tensor& x = a.tensor(0);
-         return reseen(a.context(), x, "squeeze_", "SqueezeBackward0", squeezed(x, {}),
-                       unsqueeze_backward(x.sizes()));
-       },
-       kWindowOpsSource},
-      {"squeeze_(Tensor input, int[] dim)", "method",
-       [](Arguments& a) -> OpResult {
-         const Tensor& x = a.tensor(0);
-         return reseen(a.context(), x, "squeeze_", "SqueezeBackward1", squeezed(x, a.dims(1)),
-                       unsqueeze_backward(x.sizes()));
-       },
-       kWindowOpsSource},
-      {"squeeze(Tensor input, int[] dim)", "torch method",
-       [](Arguments& a) -> OpResult {
-         const Tensor& x = a.tensor(0);
-         Op op(a.context(), "squeeze", "SqueezeBackward2", {&x});
-         return op.result(as_view(x, squeezed(x, a.dims(1))), unsqueeze_backward(x.sizes()));
-       },
-       kWindowOpsSource},
-      {"unsqueeze_(Tensor input, int dim)", "method",
-       [](Arguments& a) -> OpResult {
-         const Tensor& x = a.tensor(0);
-         const std::int64_t d = wrap_dim(a.integer(1), x.dim() + 1);
-         return reseen(a.context(), x, "unsqueeze_", "UnsqueezeBackward0", unsqueeze(x, d),
-                       [d](Backward& b) {
-                         b.grads[0] = b.c.grad_enabled() ? squeeze(b.c, b.grad(), d)
-                                                         : as_view(b.grad(), squeeze(b.grad(), d));
-                       });
-       },
-       kWindowOpsSource},
-      {"transpose_(Tensor input, int dim0, int dim1)", "method",
-       [](Arguments& a) -> OpResult {
-         return transpose_in_place(a.context(), a.tensor(0), a.integer(1), a.integer(2),
-                                   "transpose_");
-       },
-       kWindowOpsSource},
-      {"swapaxes_(Tensor input, int axis0, int axis1)", "method",
-       [](Arguments& a) -> OpResult {
-         return transpose_in_place(a.context(), a.tensor(0), a.integer(1), a.integer(2),
-                                   "transpose_");
-       },
-       kWindowOpsSource},
-      {"swapdims_(Tensor input, int dim0, int dim1)", "method",
-       [](Arguments& a) -> OpResult {
-         return transpose_in_place(a.context(), a.tensor(0), a.integer(1), a.integer(2),
-                                   "transpose_");
-       },
-       kWindowOpsSource},
-      {"t_(Tensor input)", "method",
-       [](Arguments& a) -> OpResult {
-         const Tensor& x = a.tensor(0);
-         if (x.dim() < 2) return x;
-         return transpose_in_place(a.context(), x, 0, 1, "t_");
-       },
-       kWindowOpsSource},
-  };
-  return kOps;
+OpResult squeezed_in_place(Arguments& a) {
+  const Tensor& x = a.tensor(0);
+  return reseen(a.context(), x, "squeeze_", "SqueezeBackward0", squeezed(x, {}),
+                unsqueeze_backward(x.sizes()));
+}
+
+OpResult squeezed_dims_in_place(Arguments& a) {
+  const Tensor& x = a.tensor(0);
+  return reseen(a.context(), x, "squeeze_", "SqueezeBackward1", squeezed(x, a.dims(1)),
+                unsqueeze_backward(x.sizes()));
+}
+
+OpResult squeezed_dims(Arguments& a) {
+  const Tensor& x = a.tensor(0);
+  Op op(a.context(), "squeeze", "SqueezeBackward2", {&x});
+  return op.result(as_view(x, squeezed(x, a.dims(1))), unsqueeze_backward(x.sizes()));
+}
+
+OpResult unsqueezed_in_place(Arguments& a) {
+  const Tensor& x = a.tensor(0);
+  const std::int64_t d = wrap_dim(a.integer(1), x.dim() + 1);
+  return reseen(a.context(), x, "unsqueeze_", "UnsqueezeBackward0", unsqueeze(x, d),
+                [d](Backward& b) {
+                  b.grads[0] = b.c.grad_enabled() ? squeeze(b.c, b.grad(), d)
+                                                  : as_view(b.grad(), squeeze(b.grad(), d));
+                });
+}
+
+OpResult t_in_place(Arguments& a) {
+  const Tensor& x = a.tensor(0);
+  if (x.dim() < 2) return x;
+  return turned_in_place(a.context(), x, 0, 1, "t_");
 }
 
 }  // namespace tidemark::ops

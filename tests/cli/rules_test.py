@@ -44,6 +44,18 @@ class Operators(unittest.TestCase):
                 self.assertTrue(list(check_docs.citations(row["source"])), row["source"])
                 self.assertEqual(list(check_docs.dead_citations(row["source"], known)), [])
 
+    def test_in_place_forms_and_other_names_print_their_record(self):
+        for name, func in (
+            ("relu_", "relu(Tensor self)"),
+            ("divide", "div(Tensor|Scalar self"),
+            ("add_", "add_(Tensor(a!) self"),
+            ("clip", "clamp.mixed(Tensor self"),
+            ("zeros", "zeros(int[] *size"),
+        ):
+            with self.subTest(name):
+                done = subprocess.run([PROGRAM, "ops", name], capture_output=True, text=True, check=True)
+                self.assertIn(f"\nfunc: {func}", done.stdout.replace("func: >-\n  ", "func: "))
+
 
 class Citations(unittest.TestCase):
     def test_what_leads_somewhere_is_left_alone(self):

@@ -180,7 +180,7 @@ Value Emitter::whole(const Expression& call, const Record& of, const std::vector
   std::string list;
   std::size_t at = 0;
   for (const Parameter& each : of.parameters) {
-    if (each.name.empty() || each.is_legacy() || each.type == "any") continue;
+    if (each.is_ignored()) continue;
     if (at == values.size()) {
       if (each.rest.empty()) fail(call, fmt::format("{}() takes '{}', too", call.text, each.name));
       list += ", " + default_code(each);
@@ -254,7 +254,7 @@ namespace {
 bool takes(const Record& record, const std::vector<Value>& values) {
   std::size_t at = 0;
   for (const Parameter& each : record.parameters) {
-    if (each.name.empty() || each.is_legacy() || each.type == "any") continue;
+    if (each.is_ignored()) continue;
     if (at == values.size()) {
       if (each.rest.empty()) return false;
       continue;

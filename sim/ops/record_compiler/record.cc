@@ -60,15 +60,16 @@ struct TypeName {
   std::string_view written;
   std::string_view in_table;
 };
-constexpr std::array<TypeName, 9> kTypeNames{{{"Tensor(a)", "Tensor"},
-                                              {"Tensor(a!)", "Tensor"},
-                                              {"Tensor|Scalar", "operand"},
-                                              {"Scalar", "number"},
-                                              {"Scalar?", "number?"},
-                                              {"ScalarType", "dtype"},
-                                              {"ScalarType?", "dtype?"},
-                                              {"MemoryFormat?", "memory_format?"},
-                                              {"Device?", "device?"}}};
+constexpr std::array<TypeName, 10> kTypeNames{{{"Tensor(a)", "Tensor"},
+                                               {"Tensor(a!)", "Tensor"},
+                                               {"Tensor|Scalar", "operand"},
+                                               {"Tensor|Scalar?", "operand?"},
+                                               {"Scalar", "number"},
+                                               {"Scalar?", "number?"},
+                                               {"ScalarType", "dtype"},
+                                               {"ScalarType?", "dtype?"},
+                                               {"MemoryFormat?", "memory_format?"},
+                                               {"Device?", "device?"}}};
 
 Parameter read_parameter(std::string_view text) {
   Parameter out;
@@ -126,9 +127,6 @@ void read_schema(const Node& node, Record& record) {
   record.label = record.name.substr(0, record.name.find('.'));
   for (const std::string& each : split_parameters(schema.substr(open + 1, close - open - 1)))
     record.parameters.push_back(read_parameter(each));
-  const auto is_list = [](const Parameter& each) { return each.type == "Tensor[]"; };
-  if (record.tensors().empty() && !std::ranges::any_of(record.parameters, is_list))
-    fail(node.at, "expected a Tensor among the parameters");
 }
 
 /// PyTorch's own: "log1p" is Log1PBackward0, "special_i0e" SpecialI0EBackward0.
@@ -244,11 +242,14 @@ void read_fields(const Node& node, Fields& fields, std::deque<std::string>& keys
   record.gathers = fields.choice("cost", kCosts).has_value();
   if (const Node* call = fields.get("dispatch")) record.dispatch = read_expression(*call);
   const int sides = (record.forward.empty() ? 0 : 1) + (record.dispatch ? 1 : 0);
-  if (sides != (record.kind >= Record::Kind::kReduction ? 1 : 0)) {
+  const bool is_rule = record.kind == Record::Kind::kPointwise && record.forward.empty();
+  if (!is_rule && sides != (record.kind >= Record::Kind::kReduction ? 1 : 0)) {
     fail(node.at,
          "expected 'forward' or 'dispatch' where the kind is none of pointwise, extern and "
          "of_graph");
   }
+  if (record.kind < Record::Kind::kReduction && record.tensors().empty())
+    fail(node.at, "expected a Tensor among the parameters");
   if (const Node* numbers = fields.get("numbers")) record.numbers = read_expression(*numbers);
   record.not_modelled = fields.text("not_modelled").value_or("");
   if (const Node* text = fields.get("releases")) record.releases = read_releases(*text);

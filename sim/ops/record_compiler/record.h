@@ -25,6 +25,10 @@ struct Parameter {
   bool takes_rest = false;  ///< `*dims`: the positional arguments that are left, too
   /// What the older losses say instead of `reduction`: not for C++.
   [[nodiscard]] bool is_legacy() const { return name == "size_average" || name == "reduce"; }
+  /// Taken from programs and looked at by nobody: not for C++.
+  [[nodiscard]] bool is_ignored() const {
+    return name.empty() || is_legacy() || type == "any" || type == "generator?";
+  }
   /// How a loss is reduced.
   [[nodiscard]] bool is_reduction() const { return type == "str" && name == "reduction"; }
 };

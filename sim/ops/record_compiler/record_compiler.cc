@@ -73,11 +73,15 @@ constexpr std::string_view kHeaders =
     "// Made from sim/ops/records by sim/ops/record_compiler.\n"
     "#include <algorithm>\n#include <cmath>\n#include <limits>\n\n"
     "#include \"sim/ops/autocast.h\"\n#include \"sim/ops/complex_ops.h\"\n"
-    "#include \"sim/ops/composite_ops.h\"\n"
+    "#include \"sim/ops/composite_ops.h\"\n#include \"sim/ops/dispatched.h\"\n"
+    "#include \"sim/ops/attention_ops.h\"\n#include \"sim/ops/batch_norm_kernels.h\"\n"
+    "#include \"sim/ops/batch_norm_ops.h\"\n#include \"sim/ops/norm_ops.h\"\n"
+    "#include \"sim/ops/padding_ops.h\"\n#include \"sim/ops/resampling_ops.h\"\n"
     "#include \"sim/ops/families.h\"\n#include \"sim/ops/kernels.h\"\n#include "
     "\"sim/ops/natives.h\"\n#include "
     "\"sim/ops/op.h\"\n#include "
-    "\"sim/ops/op_record.h\"\n"
+    "\"sim/ops/op_record.h\"\n#include \"sim/ops/indexing_ops.h\"\n#include "
+    "\"sim/ops/pointwise_ops.h\"\n"
     "#include \"sim/ops/pointwise_rule.h\"\n#include \"sim/ops/recorded_kernels.h\"\n"
     "#include \"sim/ops/reduction_ops.h\"\n#include \"sim/ops/shape_ops.h\"\n"
     "#include \"sim/ops/softmax_ops.h\"\n#include \"sim/ops/steps.h\"\n#include "
@@ -154,9 +158,9 @@ class Writer {
     texts_ += fmt::format("    {{\"{}\", \"{}\", \"{}\", {}, \"{}\", {},\n     {}}},\n",
                           record.label, record.name, record.file, record.line, record.source,
                           string_literal(record.not_modelled), string_literal(record.text));
-    if (is_rule) add_ops(record, index);
+    if (is_rule && !record.dispatch) add_ops(record, rule_of(index));
     if (!is_whole) return;
-    const std::string run = run_code(record);
+    const std::string run = run_code(records_, record);
     std::vector<std::string> where = record.variants;
     if (record.functional == Record::Functional::kPlain) where.emplace_back("F");
     if (where.empty()) return;
@@ -470,9 +474,17 @@ class Writer {
         signature, where, whole, run, record.source, code(record.releases));
   }
 
+  /// Another name runs the rule of the record that it is a name of.
+  [[nodiscard]] std::size_t rule_of(std::size_t index) const {
+    const std::string name = records_.records[index].alias_of;
+    while (!name.empty() && records_.records[index].name != name) --index;
+    return index;
+  }
+
   void add_ops(const Record& record, std::size_t index) {
     std::string rest;
     std::string text;
+    std::string number;
     std::size_t at = 0;
     for (std::size_t i = 1; i < record.parameters.size(); ++i) {
       const Parameter& each = record.parameters[i];
@@ -481,12 +493,15 @@ class Writer {
       if (each.kind == Kind::kTensor) rest += fmt::format(", a.tensor({})", at);
       if (each.kind == Kind::kOperand) rest += fmt::format(", a.operand({})", at);
       if (each.type == "str") text = fmt::format("a.text({})", at);
+      if (each.type == "number" && number.empty()) number = fmt::format(", a.number({})", at);
     }
     if (!text.empty()) {
       rest += std::string(record.tensors().size() == 1 ? ", {}" : "") + ", text_code(" + text + ")";
     } else if (record.tensors().size() == 3) {
       const std::size_t last = rest.rfind(", ");
       rest = rest.substr(0, last) + ", 0" + rest.substr(last);
+    } else if (record.tensors().size() == 2) {
+      rest += number;
     }
     const bool two = record.tensors().size() > 1;
     const std::string rule = fmt::format("a.context(), kRecordRules[{}], ", index);
@@ -498,6 +513,11 @@ class Writer {
         check + "return apply_in_place(" + rule + "a.tensor(0)" + rest + ");";
     using Functional = Record::Functional;
     std::vector<std::string> where = record.variants;
+    if (record.writes_self) {
+      add_op(record, signature(record, "", ")", false), fmt::format("{}", fmt::join(where, " ")),
+             in_place);
+      return;
+    }
     if (record.functional == Functional::kPlain) where.emplace_back("F");
     if (!where.empty()) {
       add_op(record, signature(record, "", ")", false), fmt::format("{}", fmt::join(where, " ")),

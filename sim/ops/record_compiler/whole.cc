@@ -22,7 +22,7 @@ struct TypeCode {
   std::string_view code;
   std::string_view accessor;
 };
-constexpr std::array<TypeCode, 28> kTypes{{
+constexpr std::array<TypeCode, 30> kTypes{{
     {"Tensor", "const Tensor&", "a.tensor({})"},
     {"Tensor?", "const Tensor&", "a.optional_tensor({})"},
     {"operand", "const Tensor&", "a.operand({})"},
@@ -30,6 +30,7 @@ constexpr std::array<TypeCode, 28> kTypes{{
     {"number", "double", "a.number({})"},
     {"number?", "std::optional<double>", "a.optional_number({})"},
     {"float", "double", "a.number({})"},
+    {"float?", "std::optional<double>", "a.optional_number({})"},
     {"int", "std::int64_t", "a.integer({})"},
     {"int?", "std::optional<std::int64_t>", "a.optional_integer({})"},
     {"place", "std::int64_t", "a.integer({})"},
@@ -43,6 +44,7 @@ constexpr std::array<TypeCode, 28> kTypes{{
     {"int[3]?", "const Dims&", "optional_dims_of(a, {}, 3)"},
     {"str?", "const std::string&", "a.is_none({0}) ? std::string() : a.text({0})"},
     {"parts[]", "const std::vector<std::int64_t>&", "a.sizes({})"},
+    {"sizes[]", "const std::vector<std::int64_t>&", "a.sizes({})"},
     {"bool", "bool", "a.flag({})"},
     {"bool?", "std::optional<bool>", "a.optional_flag({})"},
     {"str", "const std::string&", "a.text({})"},
@@ -93,7 +95,7 @@ bool is_changed(const Record& record, const Parameter& parameter) {
 std::string parameters_of(const Record& record) {
   std::string out;
   for (const Parameter& each : record.parameters) {
-    if (each.name.empty() || each.is_legacy() || each.type == "any") continue;
+    if (each.is_ignored()) continue;
     std::string_view type = type_of(record, each).code;
     if (each.is_reduction()) type = "Reduction";
     if (is_changed(record, each) && each.is_tensor()) type = "Tensor";
@@ -234,8 +236,7 @@ class Whole {
                                           : fmt::format(", {{&{}}}", fmt::join(others_, ", &")));
     std::string arguments;
     for (const Parameter& each : record_.parameters) {
-      if (!each.name.empty() && !each.is_legacy() && each.type != "any")
-        arguments += ", " + each.name;
+      if (!each.is_ignored()) arguments += ", " + each.name;
     }
     std::string after;
     for (std::size_t i = 0; i < results_.size(); ++i) {
@@ -361,7 +362,7 @@ class Whole {
 };
 
 /// The call of C++ that does the steps: of the call's arguments, and constants.
-std::string native_code(const Record& record, const Expression& e) {
+std::string native_code(const Records& records, const Record& record, const Expression& e) {
   switch (e.kind) {
     case Expression::Kind::kNumber:
       return fmt::format("{}{}", e.number < 0 ? "-" : "", e.text);
@@ -381,10 +382,20 @@ std::string native_code(const Record& record, const Expression& e) {
       break;
   }
   std::vector<std::string> parts;
-  for (const Expression& each : e.parts) parts.push_back(native_code(record, each));
+  if (e.text == "type_of" || e.text == "type_of_range") {  // how numbers are written
+    for (const Expression& each : e.parts)
+      parts.push_back(fmt::format("{}", place_of(record, each.text)));
+    return e.text == "type_of" ? fmt::format("type_of_number(a, {})", parts.at(0))
+                               : fmt::format("type_of_range(a, {{{}}})", fmt::join(parts, ", "));
+  }
+  for (const Expression& each : e.parts) parts.push_back(native_code(records, record, each));
   if (e.text == "list") return fmt::format("Dims{{{}}}", fmt::join(parts, ", "));
   if (e.text == "add") return fmt::format("{} + {}", parts.at(0), parts.at(1));
+  if (e.text == "eq") return fmt::format("{} == {}", parts.at(0), parts.at(1));
   if (e.text == "sizes") return parts.at(0) + ".sizes()";
+  const auto native = records.natives.find(e.text);
+  if (native != records.natives.end() && native->second.kind == Native::Kind::kPlain)
+    return fmt::format("{}({})", e.text, fmt::join(parts, ", "));
   return fmt::format("{}(a.context(), {})", e.text, fmt::join(parts, ", "));
 }
 
@@ -394,19 +405,19 @@ WholeOperator whole_operator(const Records& records, const Record& record) {
   return Whole(records, record).made();
 }
 
-std::string run_code(const Record& record) {
+std::string run_code(const Records& records, const Record& record) {
   const std::string check =
       record.check.empty() ? std::string() : fmt::format("check_{}(a); ", record.check);
   std::string call;
   if (record.dispatch) {
     const bool takes_all = record.dispatch->kind == Expression::Kind::kName;
-    call = takes_all ? record.dispatch->text + "(a)" : native_code(record, *record.dispatch);
+    call =
+        takes_all ? record.dispatch->text + "(a)" : native_code(records, record, *record.dispatch);
     if (takes_all) return check + "return " + call + ";";
   } else {
     call = record.function() + "(a.context()";
     for (const Parameter& each : record.parameters) {
-      if (!each.name.empty() && !each.is_legacy() && each.type != "any")
-        call += ", " + argument_of(record, each);
+      if (!each.is_ignored()) call += ", " + argument_of(record, each);
     }
     call += ")";
   }

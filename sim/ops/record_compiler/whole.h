@@ -19,7 +19,7 @@ WholeOperator whole_operator(const Records& records, const Record& record);
 
 /// What the op table runs: "return mse_loss(a.context(), a.tensor(0), ...);". Requires: it has
 /// steps, or C++ that does them.
-std::string run_code(const Record& record);
+std::string run_code(const Records& records, const Record& record);
 
 /// The declaration of C++ that a record names alone, which takes the call's arguments as they are.
 /// Empty: it is no such record.

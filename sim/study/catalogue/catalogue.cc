@@ -220,6 +220,10 @@ ResultsTable op_table(std::string_view part, bool is_for_people) {
 
 std::string op_record_text(std::string_view name) {
   std::string out;
+  const auto is_it = [name](const ops::OpRecord& record) { return record.op == name; };
+  // NAME_ is NAME's, unless it has a record of its own.
+  const bool is_in_place = name.ends_with('_') && std::ranges::none_of(ops::op_records(), is_it);
+  if (is_in_place) name.remove_suffix(1);
   for (const ops::OpRecord& record : ops::op_records()) {
     if (record.op != name) continue;
     out += fmt::format("\n# {}:{}; {}\n{}", record.file, record.line, record.source, record.text);
