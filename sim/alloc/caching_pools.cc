@@ -69,6 +69,19 @@ BlockPool& CachingAllocator::pool_of(PrivatePool* owner, PoolKind kind) {
   return kind == PoolKind::kSmall ? owner->small : owner->large;
 }
 
+namespace {
+
+/// Where a stream's handle lies among those of its device: PyTorch makes the first stream of each
+/// priority, then the second of each. Source: c10/cuda/CUDAStream.cpp, initDeviceStreamState.
+std::uint32_t place_of_handle(StreamId stream) {
+  constexpr std::uint32_t kPool = 32, kPriorities = 4;  // streams of each priority, one pool by one
+  if (stream == 0 || stream > kPool * kPriorities) return stream;
+  const std::uint32_t index = stream - 1U;
+  return 1 + kPriorities * (index % kPool) + index / kPool;
+}
+
+}  // namespace
+
 Lane& CachingAllocator::new_lane(BlockPool& pool, StreamId stream) {
   if (unused_lanes_.empty()) {
     lanes_.push_back(std::make_unique<Lane>());
@@ -82,7 +95,9 @@ Lane& CachingAllocator::new_lane(BlockPool& pool, StreamId stream) {
   lane.own = &books_.of(pool.kind);
   lane.split = split_rule(pool, may_expand(pool));
   if (stream < BlockPool::kNear) pool.near[stream] = &lane;
-  const auto behind = [stream](const Lane* each) { return each->stream > stream; };
+  const auto behind = [place = place_of_handle(stream)](const Lane* each) {
+    return place_of_handle(each->stream) > place;
+  };
   pool.lanes.insert(std::find_if(pool.lanes.begin(), pool.lanes.end(), behind), &lane);
   return lane;
 }

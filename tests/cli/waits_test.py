@@ -155,6 +155,10 @@ class Holders(unittest.TestCase):
         text = self.why("replicas.py", "--world", "2", "--rank", "0")
         self.assertRegex(text, r"among them: DDP: bucket \d of gradients, \d+ parameters?")
 
+    def test_redistributions_are_told_by_the_module_that_asks(self):
+        text = self.why("sequence_parallel.py", "--world", "4", "--rank", "0", "--top", "200")
+        self.assertRegex(text, r"blocks\.\d\.mlp: DTensor:")
+
     def test_micro_batches_are_told(self):
         text = self.why("stages.py", "--world", "3", "--rank", "0")
         self.assertRegex(text, r"among them: stage 0, microbatch \d")

@@ -34,7 +34,7 @@ void Stat::decrease(Bytes amount) {
 bool Allocator::Order::operator()(const Block* a, const Block* b) const {
   const auto key = [this](const Block* block) {
     const std::uint64_t tie = minor <= 11 ? 0 : minor == 12 ? block->creation : block->registration;
-    return std::tuple(block->stream, block->size, tie, block->address);
+    return std::tuple(block->handle(), block->size, tie, block->address);
   };
   return key(a) < key(b);
 }

@@ -36,6 +36,13 @@ void fill_purposes(Session& session, lang::Module& module) {
                            name == nullptr ? std::string_view() : name->text(), text->text());
     return Value::none();
   });
+  // The same of the module whose forward runs, if any does.
+  add("name_here(tensor, purpose)", [s](Interp&, Arguments& a) {
+    const Tensor& tensor = a.object<TensorObject>(0, "Tensor").tensor;
+    if (tensor->storage && tensor.device().is_cuda())
+      s->emitter.name_memory(tensor->storage->request(), s->c.module_label, {}, a.text(1));
+    return Value::none();
+  });
   // From here on operators are those of `part`, which stands before their modules' paths; None: of
   // the whole program.
   add("begin_part(part)", [s](Interp&, Arguments& a) {

@@ -42,6 +42,12 @@ def _of_rows(tensor, rows):
     return torch.empty(_rows(tensor, rows), dtype=tensor.dtype, device=tensor.device)
 
 
+_PURPOSES = {
+    "all_reduce": "reduced over ranks", "all_gather_into_tensor": "gathered from ranks",
+    "reduce_scatter_tensor": "reduced over ranks, in parts", "all_to_all_single": "exchanged between ranks",
+}
+
+
 def _collective(name, tensor, group, shape, send, make=None, kind=""):
     """one operator, whose result `send` fills; one that was kept is not sent for again. In code that is being compiled
     the wait follows at once"""
@@ -49,6 +55,7 @@ def _collective(name, tensor, group, shape, send, make=None, kind=""):
         return _C.traced_collective(name, tensor, shape, f"{name}, {kind}, {group.group_name}, {shape}")
     made = make or (lambda: torch.empty(shape, dtype=tensor.dtype, device=tensor.device))
     out = _C.one_operator("_c10d_functional." + name, tensor, made)
+    _C.name_here(out, _PURPOSES.get(name, name))
     return out if _C.is_answered() else _done(send(out), out)
 
 

@@ -57,9 +57,11 @@ class _Adaptive(Optimizer):
         return grads
 
 
-def _common(lr, weight_decay, foreach, maximize, capturable, **more):
-    _check_range("learning rate", lr)
-    _check_range("weight_decay value", weight_decay)
-    if capturable:
+def _checked(**defaults):
+    """a group's settings, in the order in which PyTorch has them: what states weigh when they are sent hangs on them"""
+    _check_range("learning rate", defaults["lr"])
+    if "weight_decay" in defaults:
+        _check_range("weight_decay value", defaults["weight_decay"])
+    if defaults.get("capturable"):
         torch._C.refuse("capturable=True is modelled for Adam and AdamW only", "leave capturable out")
-    return dict(lr=lr, weight_decay=weight_decay, foreach=foreach, maximize=maximize, **more)
+    return defaults

@@ -1,5 +1,5 @@
 import torch
-from torch.optim._adaptive import _Adaptive, _common
+from torch.optim._adaptive import _Adaptive, _checked
 
 
 class Adadelta(_Adaptive):
@@ -17,7 +17,10 @@ class Adadelta(_Adaptive):
         maximize=False,
         differentiable=False,
     ):
-        super().__init__(params, _common(lr, weight_decay, foreach, maximize, capturable, rho=rho, eps=eps))
+        super().__init__(params, _checked(
+            lr=lr, rho=rho, eps=eps, weight_decay=weight_decay, maximize=maximize, capturable=capturable,
+            foreach=foreach, differentiable=differentiable,
+        ))
 
     state_names = ["square_avg", "acc_delta"]
 

@@ -1,5 +1,5 @@
 import torch
-from torch.optim._adaptive import _Adaptive, _common
+from torch.optim._adaptive import _Adaptive, _checked
 
 
 class Adagrad(_Adaptive):
@@ -19,8 +19,11 @@ class Adagrad(_Adaptive):
         differentiable=False,
         fused=None,
     ):
-        numbers = dict(lr_decay=lr_decay, eps=eps, fused=fused)
-        super().__init__(params, _common(lr, weight_decay, foreach, maximize, False, **numbers))
+        super().__init__(params, _checked(
+            lr=lr, lr_decay=lr_decay, eps=eps, weight_decay=weight_decay,
+            initial_accumulator_value=initial_accumulator_value, foreach=foreach, maximize=maximize,
+            differentiable=differentiable, fused=fused,
+        ))
         if fused:
             if differentiable:
                 raise RuntimeError("`fused` does not support `differentiable`")

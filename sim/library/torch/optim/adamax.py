@@ -1,11 +1,14 @@
 import torch
-from torch.optim._adaptive import _Adaptive, _common
+from torch.optim._adaptive import _Adaptive, _checked
 
 
 class Adamax(_Adaptive):
     def __init__(self, params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, foreach=None, *, maximize=False,
                  differentiable=False, capturable=False):
-        super().__init__(params, _common(lr, weight_decay, foreach, maximize, capturable, betas=betas, eps=eps))
+        super().__init__(params, _checked(
+            lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, foreach=foreach, maximize=maximize,
+            differentiable=differentiable, capturable=capturable,
+        ))
 
     state_names = ["exp_avg", "exp_inf"]
 

@@ -10,7 +10,8 @@ class ASGD(Optimizer):
             torch._C.refuse("capturable=True is modelled for Adam and AdamW only", "leave capturable out")
         super().__init__(
             params,
-            dict(lr=lr, lambd=lambd, alpha=alpha, t0=t0, weight_decay=weight_decay, foreach=foreach, maximize=maximize),
+            dict(lr=lr, lambd=lambd, alpha=alpha, t0=t0, weight_decay=weight_decay, foreach=foreach, maximize=maximize,
+                 differentiable=differentiable, capturable=capturable),
         )
         self._mu_known = set()
 

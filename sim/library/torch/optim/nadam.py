@@ -1,12 +1,15 @@
 import torch
-from torch.optim._adaptive import _Adaptive, _common
+from torch.optim._adaptive import _Adaptive, _checked
 
 
 class NAdam(_Adaptive):
     def __init__(self, params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, momentum_decay=4e-3,
                  decoupled_weight_decay=False, *, foreach=None, maximize=False, capturable=False, differentiable=False):
-        super().__init__(params, _common(lr, weight_decay, foreach, maximize, capturable, betas=betas, eps=eps,
-                                         decoupled_weight_decay=decoupled_weight_decay))
+        super().__init__(params, _checked(
+            lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, momentum_decay=momentum_decay,
+            decoupled_weight_decay=decoupled_weight_decay, maximize=maximize, foreach=foreach, capturable=capturable,
+            differentiable=differentiable,
+        ))
 
     state_names = ["exp_avg", "exp_avg_sq"]
     numbers = ("mu_product",)

@@ -1,5 +1,5 @@
 import torch
-from torch.optim._adaptive import _Adaptive, _common
+from torch.optim._adaptive import _Adaptive, _checked
 
 
 class RMSprop(_Adaptive):
@@ -18,8 +18,10 @@ class RMSprop(_Adaptive):
         maximize=False,
         differentiable=False,
     ):
-        super().__init__(params, _common(lr, weight_decay, foreach, maximize, capturable, alpha=alpha, eps=eps,
-                                         momentum=momentum, centered=centered))
+        super().__init__(params, _checked(
+            lr=lr, momentum=momentum, alpha=alpha, eps=eps, centered=centered, weight_decay=weight_decay,
+            capturable=capturable, foreach=foreach, maximize=maximize, differentiable=differentiable,
+        ))
 
     def _names(self, group):
         return (["square_avg"] + (["momentum_buffer"] if group["momentum"] > 0 else [])

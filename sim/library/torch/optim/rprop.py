@@ -8,7 +8,8 @@ class Rprop(Optimizer):
         _check_range("learning rate", lr)
         if capturable:
             torch._C.refuse("capturable=True is modelled for Adam and AdamW only", "leave capturable out")
-        super().__init__(params, dict(lr=lr, etas=etas, step_sizes=step_sizes, foreach=foreach, maximize=maximize))
+        super().__init__(params, dict(lr=lr, etas=etas, step_sizes=step_sizes, foreach=foreach, maximize=maximize,
+                                      differentiable=differentiable, capturable=capturable))
 
     def _step(self):
         for group in self.param_groups:

@@ -34,7 +34,13 @@ def _reduced(local, placement, mesh, dim):
         powered = local ** placement.norm_type
         total = funcol.all_reduce(powered, "sum", (mesh, dim))
         return total ** (1.0 / placement.norm_type)
-    return funcol.all_reduce(local, placement.reduce_op, (mesh, dim))
+    return _named(funcol.all_reduce(local, placement.reduce_op, (mesh, dim)), "DTensor: sum of all terms")
+
+
+def _named(out, purpose):
+    """as reports tell of its memory"""
+    _C.name_here(out, purpose)
+    return out
 
 
 def _gathered(local, placement, mesh, dim, whole):
@@ -44,7 +50,7 @@ def _gathered(local, placement, mesh, dim, whole):
     local = _padded(local, at, each)
     if not local.is_contiguous():
         local = local.contiguous()
-    out = funcol.all_gather_tensor(local, at, (mesh, dim))
+    out = _named(funcol.all_gather_tensor(local, at, (mesh, dim)), "DTensor: all parts")
     return out if each * count == whole else out.narrow(at, 0, whole)
 
 
@@ -60,6 +66,7 @@ def _scattered(local, placement, target, mesh, dim):
     elif not local.is_contiguous():
         local = local.contiguous()
     out = funcol.reduce_scatter_tensor(local, placement.reduce_op, target.dim, (mesh, dim))
+    _C.name_here(out, "DTensor: part of the sum of all terms")
     size = target._own_size(whole, count, rank)
     return out if size == each else out.narrow(target.dim, 0, size)
 
@@ -77,7 +84,7 @@ def _swapped(local, placement, target, mesh, dim, whole):
     local = _padded(_padded(local, placement.dim, -(-whole // count)), target.dim, -(-own // count) * count)
     if not local.is_contiguous():
         local = local.contiguous()
-    out = funcol.all_to_all_dims(local, placement.dim, target.dim, (mesh, dim))
+    out = _named(funcol.all_to_all_dims(local, placement.dim, target.dim, (mesh, dim)), "DTensor: part exchanged")
     out = out if out.size(placement.dim) == whole else out.narrow(placement.dim, 0, whole)
     size = target._own_size(own, count, rank)
     return out if out.size(target.dim) == size else out.narrow(target.dim, 0, size)

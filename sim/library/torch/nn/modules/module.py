@@ -39,7 +39,8 @@ def _load_state_dict(module, state_dict, strict, assign):
         for hook in _load_hooks(module, "loaded"):
             hook(module, keys)
 
-    load(module, dict(state_dict), "")
+    state_dict = dict(state_dict)
+    load(module, state_dict, "")
     if strict:
         for keys, what in ((unexpected_keys, "Unexpected"), (missing_keys, "Missing")):
             if keys:
@@ -367,7 +368,9 @@ class Module(_C.ModuleBase):
         return out
 
     def load_state_dict(self, state_dict, strict=True, assign=False):
-        return _load_state_dict(self, state_dict, strict, assign)
+        given = [state_dict]
+        del state_dict  # one that nobody else has goes when it has been copied
+        return _load_state_dict(self, given.pop(), strict, assign)
 
     def _load_from_state_dict(
         self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs

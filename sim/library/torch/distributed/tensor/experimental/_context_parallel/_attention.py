@@ -220,12 +220,13 @@ def _key_and_value(buffer, key, value):
 
 class _RingAttention(Function):
     @staticmethod
-    def forward(ctx, query, key, value, group, is_causal, dropout, is_flash):
+    def forward(ctx, query, key, value, group, is_causal, dropout, is_flash, made):
         # To policies of checkpoints all of it is the attention of DTensors.
         name = "flash" if is_flash else "efficient"
         run = lambda: _ring_attention(group, query, key, value, is_causal, dropout, is_flash)
         results = _C.one_operator(f"_scaled_dot_product_{name}_attention", query, run)
         out, logsumexp, seed, offset = results
+        made.extend(results[1:])
         results = None
         last = (seed, offset) if is_flash else (offset, seed)
         ctx.save_for_backward(key, query, value, logsumexp, out, *last)
@@ -240,7 +241,7 @@ class _RingAttention(Function):
         )
         # The last that C++'s node unpacked goes first.
         del offset, seed, out, logsumexp, value, query, key
-        return *grads, None, None, None, None
+        return *grads, None, None, None, None, None
 
 
 def _attention_over(mesh, plain):
@@ -262,7 +263,13 @@ def _attention_over(mesh, plain):
                 "ring attention by other kernels than those of flash and memory-efficient attention is not modelled",
                 "compute in bfloat16 or float16, with heads of a multiple of 8"
             )
-        return _RingAttention.apply(query, key, value, group, is_causal, dropout_p, is_flash)
+        made = []
+        out = _RingAttention.apply(query, key, value, group, is_causal, dropout_p, is_flash, made)
+        # What nobody keeps goes as C++'s tuple of results does, the first first; then the operands, the last first.
+        while made:
+            del made[0]
+        del value, key, query
+        return out
 
     return scaled_dot_product_attention
 
