@@ -390,7 +390,7 @@ std::string native_code(const Records& records, const Record& record, const Expr
   }
   for (const Expression& each : e.parts) parts.push_back(native_code(records, record, each));
   if (e.text == "list") return fmt::format("Dims{{{}}}", fmt::join(parts, ", "));
-  if (e.text == "add") return fmt::format("{} + {}", parts.at(0), parts.at(1));
+  if (e.text == "add" && parts.size() == 2) return fmt::format("{} + {}", parts.at(0), parts.at(1));
   if (e.text == "eq") return fmt::format("{} == {}", parts.at(0), parts.at(1));
   if (e.text == "sizes") return parts.at(0) + ".sizes()";
   const auto native = records.natives.find(e.text);
