@@ -206,7 +206,8 @@ void Parser::formatted(Place body, bool raw, std::vector<JoinedPart>& parts, int
   while (at < body.end) {
     const char c = source[at];
     if (c == '\\' && !raw) {
-      at += 2;
+      const bool ends_text = at + 1 < body.end && (source[at + 1] == '{' || source[at + 1] == '}');
+      at += ends_text ? 1 : 2;  // "\{" is no escape
       if (source.substr(at - 1, 2) == "N{") at = std::min(behind_name(source, at), body.end);
     } else if (c == '{' || c == '}') {
       flush_literal(at);
