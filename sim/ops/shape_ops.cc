@@ -216,6 +216,7 @@ Tensor to(Context& c, const Tensor& self, const ToOptions& options) {
     if (!options.copy && dtype == self.dtype() && device == self.device()) return self;
     ToOptions moved = options;
     moved.dtype.reset();
+    moved.copy = true;  // as the values are
     Tensor indices = to(c, self->sparse->indices, moved);
     return make_sparse(self.sizes(), std::move(indices), to(c, self->sparse->values, options));
   }

@@ -7,6 +7,7 @@
 #include "sim/lang/runtime/containers.h"
 #include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/iterators.h"
+#include "sim/lang/runtime/wide_integer.h"
 
 /// Comparisons and hashes.
 namespace tidemark::lang {
@@ -292,6 +293,14 @@ std::int64_t hash_of_frozenset(const ValueTable& table) {
 
 }  // namespace
 
+std::uint64_t hash_answered(Interp& interp, const Value& answer) {
+  // Source: CPython 3.11, Objects/typeobject.c: slot_tp_hash.
+  const Value& number = plain_of(answer);
+  if (number.is_integral()) return table_hash(number.as_int() == -1 ? -2 : number.as_int());
+  if (number.as<WideInteger>() != nullptr) return interp.hash(number);
+  interp.type_error("__hash__ method should return an integer");
+}
+
 std::uint64_t Interp::hash(const Value& value) {
   const auto of_integer = table_hash;
   switch (value.tag()) {
@@ -307,7 +316,7 @@ std::uint64_t Interp::hash(const Value& value) {
   }
   if (has_code(value)) {
     const Value own = ask_code(value, known(name::kHash));
-    if (own.is_integral()) return table_hash(own.as_int());
+    if (!own.empty()) return hash_answered(*this, own);
   }
   Object* object = value.object();
   switch (object->kind()) {

@@ -14,5 +14,7 @@ Ref<Dict> mapping_of(Interp& interp, const Value& value);
 /// of an integer is found under the integer.
 std::uint64_t table_hash(std::int64_t python_hash);
 std::int64_t python_hash(std::uint64_t table_hash);
+/// What tables go by for what a class's own __hash__ returned. Errors: Python's.
+std::uint64_t hash_answered(Interp& interp, const Value& answer);
 
 }  // namespace tidemark::lang

@@ -150,9 +150,7 @@ std::optional<std::uint64_t> Instance::hash(Interp& interp) {
     return reinterpret_cast<std::uintptr_t>(this) >> 4U;
   }
   if (method->is_none()) return std::nullopt;
-  const Value value = ask(interp, *this, known(name::kHash));
-  if (!value.is_integral()) interp.type_error("__hash__ method should return an integer");
-  return table_hash(value.as_int());
+  return hash_answered(interp, ask(interp, *this, known(name::kHash)));
 }
 
 std::string Instance::repr(Interp& interp) {

@@ -294,7 +294,10 @@ constexpr Row kRows[] = {
     {kHashed,
      {"__hash__(self, /)",
       [](Interp& in, Arguments& args) {
-        return Value::integer(python_hash(in.hash(plain_of(args[0]))));
+        const Value& value = plain_of(args[0]);
+        const auto* tuple = value.as<Tuple>();  // not what its class says in code
+        const bool own = tuple != nullptr && has_code(value);
+        return Value::integer(python_hash(in.hash(own ? in.tuple(tuple->items) : value)));
       }}},
     {kObject | kException, {"__hash__(self, /)", of_object_hash}},
     {kNumber | kText,

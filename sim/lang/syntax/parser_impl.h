@@ -180,7 +180,8 @@ class Parser {
                    int depth);
   Expr* sub_expression(Place range);
   Expr* percent_display(Expr* format, Expr* values);
-  std::string decode(Place body, bool raw);
+  std::string decode(Place body, bool raw, bool is_bytes);
+  std::uint32_t named_character(Place body, std::size_t& at);
 
   SyntaxTree& tree_;
   Names& names_;

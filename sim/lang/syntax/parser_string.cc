@@ -1,6 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "sim/base/text_search.h"
+#include "sim/lang/syntax/character_names.h"
 #include "sim/lang/syntax/parser_impl.h"
 #include "sim/lang/values/str.h"
 #include "sim/lang/values/utf8.h"
@@ -15,9 +19,32 @@ int digit_value(char c) {
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : 99;
 }
 
+/// Behind the braces of "\N{name}"; the text's end where they do not close.
+std::uint32_t behind_name(std::string_view source, std::uint32_t at) {
+  return static_cast<std::uint32_t>(std::min(source.find('}', at), source.size() - 1) + 1);
+}
+
 }  // namespace
 
-std::string Parser::decode(Place body, bool raw) {
+// Of "\N{name}" from the N on; leaves the place at the closing brace.
+std::uint32_t Parser::named_character(Place body, std::size_t& at) {
+  const std::string_view in = text(body);
+  const std::size_t begin = at + 2;
+  const std::size_t close = at + 1 < in.size() && in[at + 1] == '{' ? in.find('}', begin) : at;
+  const Place mark{body.begin + static_cast<std::uint32_t>(at) - 1,
+                   body.begin + static_cast<std::uint32_t>(at) + 1};
+  if (close == at || close == std::string_view::npos) fail(mark, "malformed \\N character escape");
+  const std::string_view name = in.substr(begin, close - begin);
+  const std::optional<std::uint32_t> code = character_named(name);
+  if (!code) {
+    fail(mark, fmt::format("no character called '{}' is known here", name),
+         "write the character itself");
+  }
+  at = close;
+  return *code;
+}
+
+std::string Parser::decode(Place body, bool raw, bool is_bytes) {
   const std::string_view in = text(body);
   std::string out;
   out.reserve(in.size());
@@ -72,16 +99,15 @@ std::string Parser::decode(Place body, bool raw) {
         digits = 2;
         break;
       case 'u':
-        digits = 4;
+        digits = is_bytes ? 0 : 4;
         break;
       case 'U':
-        digits = 8;
+        digits = is_bytes ? 0 : 8;
         break;
-      case 'N': {
-        const auto at = body.begin + static_cast<std::uint32_t>(i) - 1;
-        fail({at, at + 2}, "characters by name (\\N) are not supported",
-             "write the character itself");
-      }
+      case 'N':
+        if (is_bytes) break;
+        append_utf8(out, named_character(body, i));
+        continue;
       default:
         break;
     }
@@ -145,7 +171,7 @@ Expr* Parser::strings() {
     body.begin += static_cast<std::uint32_t>(prefix) + marks;
     body.end -= marks;
     if (!is_formatted) {
-      plain += decode(body, raw);
+      plain += decode(body, raw, is_bytes);
       continue;
     }
     joined = true;
@@ -170,7 +196,7 @@ void Parser::formatted(Place body, bool raw, std::vector<JoinedPart>& parts, int
   std::uint32_t at = body.begin;
   std::uint32_t literal = at;
   const auto flush_literal = [&](std::uint32_t end) {
-    if (end > literal) pending += decode({literal, end}, raw);
+    if (end > literal) pending += decode({literal, end}, raw, false);
   };
   const auto flush = [&] {
     if (pending.empty()) return;
@@ -180,7 +206,9 @@ void Parser::formatted(Place body, bool raw, std::vector<JoinedPart>& parts, int
   while (at < body.end) {
     const char c = source[at];
     if (c == '\\' && !raw) {
-      at += 2;
+      const bool ends_text = at + 1 < body.end && (source[at + 1] == '{' || source[at + 1] == '}');
+      at += ends_text ? 1 : 2;  // "\{" is no escape
+      if (source.substr(at - 1, 2) == "N{") at = std::min(behind_name(source, at), body.end);
     } else if (c == '{' || c == '}') {
       flush_literal(at);
       if (at + 1 < body.end && source[at + 1] == c && depth == 0) {

@@ -31,6 +31,18 @@ class _KeptTensor:
         self.requires_grad, self.is_parameter = tensor.requires_grad, isinstance(tensor, torch.nn.Parameter)
 
 
+class _KeptSparse:
+    """a sparse tensor: its indices and values, each with a storage. Source: torch/_tensor.py: _reduce_ex_internal"""
+
+    def __init__(self, tensor, storages):
+        self.indices, self.values = [_KeptTensor(part, storages) for part in (tensor._indices(), tensor._values())]
+        self.size = tuple(tensor.shape)
+
+
+def _kept_tensor(tensor, storages):
+    return (_KeptSparse if tensor.is_sparse else _KeptTensor)(tensor, storages)
+
+
 class _Kept:
     """an object as save() found it"""
 
@@ -43,7 +55,7 @@ class _Kept:
 
     def _keep(self, obj, storages):
         if isinstance(obj, torch.Tensor):
-            return _KeptTensor(obj, storages)
+            return _kept_tensor(obj, storages)
         if isinstance(obj, dict):
             return _KeptDict(obj, [(k, self._keep(v, storages)) for k, v in obj.items()])
         if type(obj) in (list, tuple, set) or isinstance(obj, torch.Size):
@@ -88,7 +100,7 @@ class _KeptObject:
                 if isinstance(each, torch.nn.Parameter):
                     stand_in = torch.nn.Parameter(stand_in, each.requires_grad)
                 instead[id(each)] = stand_in
-                self.tensors.append((stand_in, _KeptTensor(each, storages)))
+                self.tensors.append((stand_in, _kept_tensor(each, storages)))
                 continue
             if type(each).__module__ != "builtins":
                 kinds[type(each)] = True
@@ -175,6 +187,10 @@ class _Loader:
         self.map_location, self.made = map_location, []
 
     def tensor(self, kept):
+        if isinstance(kept, _KeptSparse):
+            return torch.sparse_coo_tensor(
+                self.tensor(kept.indices), self.tensor(kept.values), kept.size, check_invariants=False
+            )
         for storage, base in self.made:
             if storage is kept.storage:
                 break
@@ -188,7 +204,7 @@ class _Loader:
         return out.requires_grad_(True) if kept.requires_grad else out
 
     def make(self, kept):
-        if isinstance(kept, _KeptTensor):
+        if isinstance(kept, (_KeptTensor, _KeptSparse)):
             return self.tensor(kept)
         if isinstance(kept, _KeptDict):
             out = kept.kind() if kept.kind in (dict, OrderedDict) else defaultdict(None)

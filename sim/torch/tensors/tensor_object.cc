@@ -11,6 +11,7 @@
 #include "sim/lang/runtime/unknown.h"
 #include "sim/ops/print_ops.h"
 #include "sim/ops/shape_ops.h"
+#include "sim/ops/sparse.h"
 #include "sim/torch/tensors/op_binding.h"
 #include "sim/torch/tensors/reading.h"
 
@@ -259,10 +260,7 @@ Value TensorObject::deep_copy(lang::Interp& interp, lang::DeepCopies& copies) {
   if (const Value* done = copies.find(self)) return *done;
   ops::Tensor copy = session_.guarded([&] {
     const ops::GradMode off(session_.c, false);
-    if (tensor.is_sparse()) {
-      throw ops::NotModelled(
-          "a deep copy of a sparse tensor is not modelled; copy what it was made of");
-    }
+    if (tensor.is_sparse()) return ops::clone_sparse(session_.c, tensor);
     if (!tensor->is_parameter) return copy_storage(copies);
     ops::Tensor clone = session_.c.empty_like(tensor);
     ops::note_copy(ops::view_of(tensor), clone, nullptr);

@@ -1,6 +1,7 @@
 import _tidemark
 import os
 from multiprocessing.pool import Pool
+from multiprocessing._processes import Process
 
 
 class ProcessError(Exception):
@@ -44,6 +45,27 @@ def get_all_start_methods():
 
 def active_children():
     return []
+
+
+class _Context:
+    """what get_context() gives: the module's own functions"""
+
+    Process, Pool, cpu_count = Process, Pool, staticmethod(cpu_count)
+
+    def __init__(self, method):
+        self._method = method
+
+    def get_start_method(self, allow_none=False):
+        return self._method
+
+    def __getattr__(self, name):
+        return _tidemark.later("multiprocessing." + name)
+
+
+def get_context(method=None):
+    if method is not None and method not in get_all_start_methods():
+        raise ValueError(f"cannot find context for {method!r}")
+    return _Context(method or get_start_method())
 
 
 class _Main:
