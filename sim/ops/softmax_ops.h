@@ -17,11 +17,9 @@ inline Tensor softmax(Context& c, const Tensor& self, std::int64_t dim,
                       std::optional<ScalarType> dtype, bool log) {
   return log ? log_softmax_int(c, self, dim, dtype) : softmax_int(c, self, dim, dtype);
 }
-/// Its gradient, and that below autograd.
+/// Its gradient.
 Tensor _softmax_backward_data(Context& c, const Tensor& grad_output, const Tensor& output,
                               std::int64_t dim, ScalarType input_dtype);
-Tensor steps_of__softmax_backward_data(Context& c, const Tensor& grad_output, const Tensor& output,
-                                       std::int64_t dim, ScalarType input_dtype);
 
 enum class Reduction : std::uint8_t { kNone, kMean, kSum };
 /// Errors: OpError, as F's losses say it: "xyz is not a valid value for reduction".

@@ -193,8 +193,8 @@ Value Emitter::whole(const Expression& call, const Record& of, const std::vector
   const Value::Kind kind = of.is_list() ? Value::Kind::kList : Value::Kind::kTensor;
   if (are_operators_ || of.kind == Record::Kind::kComposite)
     return step(fmt::format("ops::{}(s.context(){})", of.function(), list), kind);
-  return step(fmt::format("s.records() ? ops::{0}(s.context(){1}) : steps_of_{0}(s.context(){1})",
-                          of.function(), list),
+  return step(fmt::format("s.records() ? ops::{0}(s.context(){1}) : {2}(s.context(){1})",
+                          of.function(), list, of.steps()),
               kind);
 }
 

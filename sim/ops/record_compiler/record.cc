@@ -342,8 +342,18 @@ void read_function(const Entry& entry, Records& into) {
 
 std::string Record::function() const {
   std::string out = alias_of.empty() ? name : alias_of;
+  // C++ keeps names with two underscores for itself.
+  if (out.starts_with("__") && out.ends_with("__"))
+    return "python_" + out.substr(2, out.size() - 4);
+  if (const std::size_t dot = out.find("_."); dot != std::string::npos)
+    out.replace(dot, 2, "_in_place_");
   std::ranges::replace(out, '.', '_');
   return out;
+}
+
+std::string Record::steps() const {
+  const std::string of = function();
+  return (of.starts_with('_') ? "steps_of" : "steps_of_") + of;
 }
 
 std::string Record::result_name(std::size_t i) const {

@@ -116,6 +116,8 @@ struct Record {
   [[nodiscard]] bool has_steps() const { return !forward.empty(); }
   /// The C++ function that it becomes: "var.correction" is var_correction.
   [[nodiscard]] std::string function() const;
+  /// The C++ function that does its steps alone, below autograd.
+  [[nodiscard]] std::string steps() const;
   /// It gives several tensors.
   [[nodiscard]] bool is_list() const { return gives_list || !results.empty(); }
   /// What gradients call the result of that number.

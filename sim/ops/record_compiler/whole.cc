@@ -153,7 +153,7 @@ class Whole {
     out.definition += "}\n\n";
     if (!is_composite) {
       const std::string steps =
-          fmt::format("{} steps_of_{}(Context& c{})", type, record_.function(), parameters);
+          fmt::format("{} {}(Context& c{})", type, record_.steps(), parameters);
       out.definition = fmt::format(
           "{} {{\n  [[maybe_unused]] const Steps s(c, false);\n{}  return {};\n}}\n\n{}", steps,
           steps_code_, steps_result_, out.definition);
@@ -248,9 +248,9 @@ class Whole {
     if (record_.is_list())
       end = fmt::format("  op.results_of(result, {});\n  return result;\n", gradients);
     if (record_.writes_self) end = fmt::format("  return op.in_place(self, {});\n", gradients);
-    return fmt::format("{}  Op op(c, \"{}\", \"{}\", {});\n{}  {} result = steps_of_{}(c{});\n{}{}",
+    return fmt::format("{}  Op op(c, \"{}\", \"{}\", {});\n{}  {} result = {}(c{});\n{}{}",
                        checks(), record_.label, record_.node, lists, saves,
-                       record_.is_list() ? "TensorList" : "Tensor", record_.function(), arguments,
+                       record_.is_list() ? "TensorList" : "Tensor", record_.steps(), arguments,
                        after, end);
   }
 
