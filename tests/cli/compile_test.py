@@ -176,12 +176,9 @@ train: {steps: 2, batch: 4, input: [8], target: [], loss: cross_entropy}
         for line, said in (
             ("run = torch.compile(model, backend='cudagraphs')", "train.py:4:7: error: torch.compile(backend='cudagraphs') is not"),
             ("run = torch.compile(model, options={'shape_padding': False})", "train.py:4:7: error: torch.compile(options={'shape_padding': False})"),
-            ("    for i in range(2): print('x')", "train.py:7:24: error: printing in a loop or a try of compiled code"),
             ("    x = x.to('cpu')", "train.py:7:"),
-            ("    (lambda: print('x'))()", "train.py:7:14: error: printing within a function that compiled code calls"),
             ("    x.view(-1)[::5] = 1", "in place into a part of a tensor"),
             ("    kept.append(x * 2)", "makes and keeps"),
-            ("    while True: x = outside(x)", "a function that is not to be compiled in a loop"),
         ):
             with self.subTest(line):
                 body = line + "\n"
@@ -200,6 +197,10 @@ train: {steps: 2, batch: 4, input: [8], target: [], loss: cross_entropy}
             "    if x.sum() > 0: pass",
             "    torch._dynamo.graph_break()",
             "    x = outside(x)",
+            "    (lambda: print('x'))()",
+            "    for i in range(2): print('x')",
+            "    for i in range(2): x = outside(x)",
+            "    try: print('x')\n    except ValueError: pass",
         ):
             with self.subTest(line):
                 body = "outside = torch.compiler.disable(torch.sin)\n@torch.compile(backend='aot_eager')\ndef run(x):\n"

@@ -155,9 +155,10 @@ void Decomposer::element_wise(NodeId id) {
   // Dynamo writes a scaled sum in place as a product and a sum (variables/tensor.py, method_add_).
   const bool scales_first = node.name == "add_" && is_scaled(node) && inputs.size() == 2;
   if (scales_first) inputs[1] = builder_.pointwise("mul", {inputs[1]}, node.call, 1);
-  // A gradient's step is the same operator as the program's.
+  // A gradient's step, or a loss's, is the same operator as the program's.
+  const bool is_sum = (name == "add" || name == "sub") && inputs.size() == 2 && !is_scaled(node);
   const bool says_all =
-      node.numbers == 0 && (name == "mul" || name == "neg" || name == "exp" ||
+      node.numbers == 0 && (is_sum || name == "mul" || name == "neg" || name == "exp" ||
                             (name == "div" && node.call.find("ounding") == std::string_view::npos));
   const NodeId result = builder_.pointwise(is_product ? "mul" : name, std::move(inputs),
                                            says_all ? std::string_view() : node.call, node.numbers);

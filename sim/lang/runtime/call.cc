@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/base/check.h"
+#include "sim/lang/runtime/call_watch.h"
 #include "sim/lang/runtime/frame.h"
 #include "sim/lang/runtime/function_body.h"
 #include "sim/lang/runtime/generator.h"
@@ -191,7 +193,15 @@ void Evaluator::make_cells(Interp& in, const Code& code, Value* slots) {
   }
 }
 
+static thread_local constinit CallWatcher* watcher_ = nullptr;
+
+CallWatcher* set_call_watcher(CallWatcher* watcher) { return std::exchange(watcher_, watcher); }
+
 Value Evaluator::call_function(Interp& in, Function& function, CallArgs& args) {
+  if (watcher_ != nullptr) {
+    Value seen;
+    if (watcher_->call(function, args, seen)) return seen;
+  }
   const Code& code = *function.code;
   make_body_known(in, code, *function.globals);
   ValueStack::Span slots(*in.values_, code.slots.size);

@@ -132,6 +132,19 @@ std::uint8_t numbers_among(const std::vector<const Tensor*>& reads) {
 
 }  // namespace
 
+namespace {
+
+/// Whether a call is an operator's own, with no arguments but tensors.
+bool is_of_tensors(std::string_view call, std::string_view op) {
+  static constexpr std::string_view kTensor = ", tensor";
+  if (op.empty() || !call.starts_with(op)) return false;
+  for (call.remove_prefix(op.size()); call.starts_with(kTensor);)
+    call.remove_prefix(kTensor.size());
+  return call.empty();
+}
+
+}  // namespace
+
 std::string_view Capture::kept_text(const std::string& text) {
   return session_.interp.text(session_.interp.intern(text));
 }
@@ -192,6 +205,8 @@ std::uint64_t Capture::settings_of(std::string_view op, const std::vector<const 
   });
   if (calls_.empty()) return has_number ? 0 : 1;
   Call& call = calls_.back();
+  // Given tensors alone it is the same operator wherever it stands, in a gradient too.
+  if (!has_number && is_of_tensors(call.settings, op)) return 1;
   const std::string text = fmt::format("{} {}", call.settings, call.operators++);
   return std::hash<std::string>{}(text) | 1U;
 }

@@ -26,6 +26,9 @@ class GraphBreaks {
   virtual void leave_graph(std::string_view what, const ops::TensorList& read) = 0;
   virtual void resume() = 0;
   [[nodiscard]] virtual bool is_capturing() const = 0;
+  /// Until resume() the frames that are called are not compiled each for itself. False: they are
+  /// not anyway.
+  virtual bool suspend() = 0;
 };
 
 /// Code that runs while this lives is captured: its operators become nodes of a graph, in-place

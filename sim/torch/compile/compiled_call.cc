@@ -1,4 +1,4 @@
-#include "sim/torch/compile/compiled_call.h"
+#include "sim/torch/compile/compiled_run.h"
 
 #include <algorithm>
 #include <map>
@@ -20,7 +20,6 @@
 #include "sim/torch/compile/graph_run.h"
 #include "sim/torch/compile/inductor_call.h"
 #include "sim/torch/compile/known_code.h"
-#include "sim/torch/compile/live_values.h"
 #include "sim/torch/compile/unit.h"
 #include "sim/torch/tensors/tensor_object.h"
 
@@ -138,141 +137,7 @@ const void* code_of(Session& session, const Value& function) {
   return is_users ? static_cast<const void*>(defined->code.get()) : &kOfPyTorch;
 }
 
-class CompiledRun;
-
-/// The calls of compiled functions under way, the innermost last. Kept with the session.
-struct RunsUnderWay {
-  std::vector<CompiledRun*> runs;
-};
-
-RunsUnderWay& runs_of(Session& session) {
-  static const char kKey = 0;
-  std::shared_ptr<void>& kept = session.compiled_code[&kKey];
-  if (kept == nullptr) kept = std::make_shared<RunsUnderWay>();
-  return *static_cast<RunsUnderWay*>(kept.get());
-}
-
-/// One call of a compiled function: a graph, or several where the program leaves it.
-class CompiledRun final : public GraphBreaks {
- public:
-  CompiledRun(Session& session, Backend backend, ForSizes sizes, const Value& function)
-      : session_(session),
-        backend_(backend),
-        sizes_(sizes),
-        function_(function),
-        base_(session.interp.current_frame()) {
-    runs_of(session).runs.push_back(this);
-  }
-  ~CompiledRun() override { runs_of(session_).runs.pop_back(); }
-  CompiledRun(const CompiledRun&) = delete;
-  CompiledRun& operator=(const CompiledRun&) = delete;
-
-  /// From here on what runs is captured.
-  void begin(ops::TensorList arguments);
-  /// The function has returned: what was captured is compiled and run.
-  void end(const Value& value);
-  bool break_graph(std::string_view what) override;
-  void leave_graph(std::string_view what, const ops::TensorList& read) override;
-  void resume() override;
-  [[nodiscard]] bool is_capturing() const override { return is_capturing_; }
-
- private:
-  [[nodiscard]] const lang::Frame* own_frame() const;
-  void compile(const ops::TensorList& all, const ops::TensorList& dead);
-  void compile(Unit& unit, std::size_t number);
-  void run(Unit& unit);
-  std::shared_ptr<const InductorCode> by_inductor(const Unit& unit, std::size_t number);
-  Capture& capture() { return *captures_.back(); }
-  void lift_indices();
-  template <typename F>
-  void on_device(F&& work);
-
-  Session& session_;
-  Backend backend_;
-  ForSizes sizes_;
-  const Value& function_;
-  const lang::Frame* base_;
-  std::vector<std::unique_ptr<Capture>> captures_;
-  ops::TensorList arguments_;
-  std::uint64_t looks_ = 0;
-  std::uint64_t backwards_ = 0;
-  bool is_capturing_ = false;
-  bool is_split_ = false;  ///< what was captured last: PyTorch's cache refuses pieces
-};
-
-void CompiledRun::begin(ops::TensorList arguments) {
-  arguments_ = std::move(arguments);
-  captures_.push_back(
-      std::make_unique<Capture>(session_, arguments_, backend_ != Backend::kAotEager));
-  capture().breaks = this;
-  capture().is_later_graph = captures_.size() > 1;
-  capture().notes_calls = session_.bucket_cap > 0;
-  looks_ = session_.c.looks().all;
-  session_.lifted.clear();
-  backwards_ = session_.backwards;
-  is_capturing_ = true;
-}
-
-/// The compiled function's own frame: the outermost of the user's code; null: there is none.
-const lang::Frame* CompiledRun::own_frame() const {
-  const lang::Frame* own = nullptr;
-  for (const lang::Frame* frame = session_.interp.current_frame();
-       frame != nullptr && frame != base_; frame = frame->back) {
-    if (frame->code != nullptr && !lang::Interp::is_internal(view(frame->code->file->name)))
-      own = frame;
-  }
-  return own;
-}
-
-void CompiledRun::leave_graph(std::string_view what, const ops::TensorList& read) {
-  if (!is_capturing_) return;
-  const lang::Frame* own = own_frame();
-  if (own != nullptr) {
-    // The library's own frames on top are part of the call that breaks the graph.
-    const lang::Frame* innermost = session_.interp.current_frame();
-    while (lang::Interp::is_internal(view(innermost->code->file->name)))
-      innermost = innermost->back;
-    if (innermost != own)
-      refuse(session_,
-             fmt::format("{} within a function that compiled code calls is not modelled", what));
-    if (is_in_loop(*own))
-      refuse(session_, fmt::format("{} in a loop or a try of compiled code is not modelled", what));
-  }
-  LiveValues live = live_values(session_.interp, own);
-  ops::TensorList used;
-  for (const auto* list : {&read, &std::as_const(live.used)}) {
-    for (const Tensor& tensor : *list) {
-      const auto is_it = [&](const Tensor& other) { return other.impl() == tensor.impl(); };
-      if (std::none_of(used.begin(), used.end(), is_it)) used.push_back(tensor);
-      std::erase_if(live.dead, is_it);
-    }
-  }
-  compile(used, live.dead);
-}
-
-void CompiledRun::resume() {
-  if (is_capturing_) return;
-  ops::TensorList arguments;
-  if (const lang::Frame* own = own_frame()) {
-    for (std::size_t i = 0; i < own->code->slots.size; ++i)
-      collect_tensors(own->slots[i], arguments);
-  }
-  begin(std::move(arguments));
-}
-
-bool CompiledRun::break_graph(std::string_view what) {
-  if (!is_capturing_) return false;
-  leave_graph(what, {});
-  resume();
-  return true;
-}
-
-void CompiledRun::end(const Value& value) {
-  if (!is_capturing_) return;
-  ops::TensorList all;
-  collect_results(value, all);
-  compile(all, {});
-}
+}  // namespace
 
 /// What is asked for meanwhile is no pretended memory.
 template <typename F>
@@ -447,40 +312,6 @@ void CompiledRun::run(Unit& unit) {
       run_forward(session_, compiled, unit.inputs, unit.spreads, unit.results);
     }
   });
-}
-
-}  // namespace
-
-GraphBreaks* code_under_way(Session& session) {
-  const auto& runs = runs_of(session).runs;
-  return runs.empty() ? nullptr : runs.back();
-}
-
-ops::TensorList initialise_device(Session& session, const lang::CallArgs& args) {
-  ops::TensorList arguments;
-  for (std::size_t i = 0; i < args.positional + args.keyword_count; ++i)
-    collect_tensors(args.values[i], arguments);
-  const bool is_on_device =
-      std::any_of(arguments.begin(), arguments.end(), [](const Tensor& t) { return t.is_cuda(); });
-  if (session.has_compiled || !is_on_device) return arguments;
-  session.has_compiled = true;
-  const ops::LabelScope label(session.c, "init_gpu_context");
-  const Tensor made = session.c.empty({1}, session.c.default_dtype, session.current_device);
-  return arguments;
-}
-
-Value call_compiled(Session& session, Backend backend, ForSizes sizes, const Value& function,
-                    lang::CallArgs& args) {
-  const auto& under_way = runs_of(session).runs;
-  const bool is_within = session.c.tracer != nullptr || !under_way.empty();
-  if (is_within) return session.interp.call(function, args);
-  ops::TensorList arguments = initialise_device(session, args);
-  ++session.compiled_calls;
-  CompiledRun run(session, backend, sizes, function);
-  run.begin(std::move(arguments));
-  Value value = session.interp.call(function, args);
-  run.end(value);
-  return value;
 }
 
 }  // namespace tidemark::torch

@@ -258,6 +258,7 @@ void run_backward(Session& session, const std::shared_ptr<const InductorCode>& c
     b.grads[i] = run.take(i);
     if (i < spreads.size()) b.grads[i]->spread = spreads[i];
   }
+  while (!zeros.empty()) zeros.pop_back();  // as CPython takes a list apart
 }
 
 }  // namespace

@@ -179,10 +179,11 @@ LiveValues live_values(lang::Interp& interp, const Frame* frame) {
   for (std::size_t i = 0; i < frame->code->slots.size; ++i) {
     const std::string_view name = interp.text(frame->code->slots[i]);
     // What an expression under way has taken already is needed, too.
-    const lang::Object* object = frame->slots[i].empty() ? nullptr : frame->slots[i].object();
+    const lang::Object* object = frame->slots[i].is_object() ? frame->slots[i].object() : nullptr;
     const bool is_taken = object != nullptr && object->use_count() > 1;
     const bool is_used = is_taken || is_read_in(rest, name);
-    collect_tensors(frame->slots[i], is_used ? live.used : live.dead);
+    // Objects of the program's own hold results, too.
+    collect_results(frame->slots[i], is_used ? live.used : live.dead);
   }
   std::erase_if(live.dead, [&](const ops::Tensor& tensor) {
     return std::find(live.used.begin(), live.used.end(), tensor) != live.used.end();

@@ -71,13 +71,14 @@ void add_compiling(Session& session, lang::Module& module) {
                                      }));
   // Between these a program runs as eager has it: leave_graph tells whether it was captured before.
   module.set(session.interp.intern("leave_graph"),
-             session.interp.function("leave_graph(what)",
-                                     [s = &session](lang::Interp&, lang::Arguments& a) {
-                                       GraphBreaks* code = code_under_way(*s);
-                                       const bool leaves = code != nullptr && code->is_capturing();
-                                       if (leaves) code->leave_graph(a.text(0), {});
-                                       return Value::boolean(leaves);
-                                     }));
+             session.interp.function(
+                 "leave_graph(what)", [s = &session](lang::Interp&, lang::Arguments& a) {
+                   GraphBreaks* code = code_under_way(*s);
+                   const bool leaves = code != nullptr && code->is_capturing();
+                   if (leaves) code->leave_graph(a.text(0), {});
+                   const bool waits = !leaves && code != nullptr && code->suspend();
+                   return Value::boolean(leaves || waits);
+                 }));
   module.set(
       session.interp.intern("enter_graph"),
       session.interp.function("enter_graph()", [s = &session](lang::Interp&, lang::Arguments&) {

@@ -106,7 +106,8 @@ class RNNBase(Module):
 
     def forward(self, input, hx=None):
         # Dynamo compiles no recurrent layers: what is left of the function runs as it stands.
-        _C.leave_graph("a recurrent layer")
+        if _C.is_compiling():
+            _C.leave_graph("a recurrent layer")
         return self._forward(input, hx)
 
     # ---- packed sequences
