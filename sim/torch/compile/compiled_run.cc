@@ -67,10 +67,11 @@ void CompiledRun::note_break(std::string_view what, const lang::Frame& own) {
     begins_anew_ = true;
     session_.interp.raise(*session_.interp.classes().generator_exit, "the graph breaks");
   }
-  lang::note(session_.interp,
-             fmt::format("{} breaks the graph within a function that compiled code calls, or in a "
-                         "loop, behind another break: the first time the graph is split right there",
-                         what));
+  lang::note(
+      session_.interp,
+      fmt::format("{} breaks the graph within a function that compiled code calls, or in a "
+                  "loop, behind another break: the first time the graph is split right there",
+                  what));
 }
 
 void CompiledRun::leave_graph(std::string_view what, const ops::TensorList& read) {
@@ -174,8 +175,7 @@ void CompiledRun::abandon() {
 /// A function of the program's own has a graph of its own, others have those of what they call.
 Value CompiledRun::call_by_frames(lang::Function& function, lang::CallArgs& args) {
   const bool is_users = !lang::Interp::is_internal(view(function.code->file->name));
-  if (!is_users || function.code->generator || function.code->is_async)
-    return run(function, args);
+  if (!is_users || function.code->generator || function.code->is_async) return run(function, args);
   const Value frame = Ref<lang::Function>(&function);
   return CompiledRun(session_, backend_, sizes_, frame, args, &function).call();
 }

@@ -104,7 +104,7 @@ class CompiledRun final : public GraphBreaks {
   bool begins_anew_ = false;   ///< the call: a graph has broken where no graph can
   bool is_by_frames_ = false;  ///< frames that are called now are compiled each for itself
   bool is_suspended_ = false;  ///< they are not for now
-  bool is_split_ = false;  ///< what was captured last: PyTorch's cache refuses pieces
+  bool is_split_ = false;      ///< what was captured last: PyTorch's cache refuses pieces
 };
 
 }  // namespace tidemark::torch

@@ -13,8 +13,7 @@ namespace {
 /// break_graph_if_unsupported; others end what is compiled of the function (step_graph_break).
 bool is_call(const lang::Frame& frame) {
   const std::string_view text = view(frame.code->file->text);
-  const std::string_view here =
-      text.substr(0, std::min<std::size_t>(frame.at.end, text.size()));
+  const std::string_view here = text.substr(0, std::min<std::size_t>(frame.at.end, text.size()));
   return here.ends_with(')') || here.ends_with(']');
 }
 
