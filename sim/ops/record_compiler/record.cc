@@ -340,6 +340,8 @@ void read_function(const Entry& entry, Records& into) {
 
 }  // namespace
 
+std::vector<std::string> names_in(std::string_view list) { return split(list, ','); }
+
 std::string Record::function() const {
   std::string out = alias_of.empty() ? name : alias_of;
   // C++ keeps names with two underscores for itself.

@@ -143,6 +143,9 @@ struct Records {
   std::map<std::string, Native, std::less<>> natives;
 };
 
+/// "weight, bias" apart.
+std::vector<std::string> names_in(std::string_view list);
+
 /// Reads one file and adds what it has, aliases as records of their own. Errors: InputError with
 /// everything that is wrong, and where.
 void read_records(const std::shared_ptr<const SourceText>& source, Records& into);

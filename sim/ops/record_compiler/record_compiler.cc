@@ -218,16 +218,6 @@ class Writer {
         record.label, two ? "nullptr, " : "", two ? ", double y" : "", code);
   }
 
-  static std::vector<std::string> names_in(std::string_view list) {
-    std::vector<std::string> out;
-    while (!list.empty()) {
-      const std::size_t end = list.find(", ");
-      out.emplace_back(list.substr(0, end));
-      list.remove_prefix(end == std::string_view::npos ? list.size() : end + 2);
-    }
-    return out;
-  }
-
   /// C++ of a record's parameters that are no tensors.
   static std::string type_of(const Parameter& parameter) {
     if (parameter.is_tensor()) return "const Tensor&";

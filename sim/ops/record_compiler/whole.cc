@@ -113,17 +113,6 @@ Value value_of(const Parameter& parameter) {
   return out;
 }
 
-/// "weight, bias" apart.
-std::vector<std::string> names_in(std::string_view list) {
-  std::vector<std::string> out;
-  while (!list.empty()) {
-    const std::size_t end = list.find(", ");
-    out.emplace_back(list.substr(0, end));
-    list.remove_prefix(end == std::string_view::npos ? list.size() : end + 2);
-  }
-  return out;
-}
-
 class Whole {
  public:
   Whole(const Records& records, const Record& record) : records_(records), record_(record) {
