@@ -368,7 +368,12 @@ class Reader {
     source->name = joined_path(folder_, name.text);
     refuse_outside(code_scope_, name, key, source->name);
     const std::string* edited = edited_text(scenario_.edited, source->name);
-    source->text = edited != nullptr ? *edited : code_scope_.read(source->name);
+    try {
+      source->text = edited != nullptr ? *edited : code_scope_.read(source->name);
+    } catch (const IoError& error) {
+      throw InputError(Problem{name.at, key, error.what(),
+                               "a path goes from the folder of the file that names it"});
+    }
     return source;
   }
   static void refuse_outside(const ReadScope& scope, const yaml::Node& name, const std::string& key,
@@ -460,8 +465,10 @@ class Reader {
       problems_.push_back({node.at, "model", "the model's text is missing", "give file or code"});
     }
     if (file != nullptr) {
-      model.source = file_named(*file, "model.file");
-      model.import_folders.push_back(folder_of(model.source->name));
+      collect([&] {
+        model.source = file_named(*file, "model.file");
+        model.import_folders.push_back(folder_of(model.source->name));
+      });
     } else if (code != nullptr) {
       if (code->is_text()) model.source = embedded_source(*code);
       if (!code->is_text())

@@ -283,6 +283,18 @@ TEST_CASE("a misspelt key is one problem: the key that it stands for is not miss
         "    trian: {steps: 1}\n    ^~~~~\n");
 }
 
+TEST_CASE("a model's file that is not there is told at its place, with what else is wrong") {
+  const std::string told = problems_of(
+      "schema_version: 1\ndevice: t4x\nmodel: {file: nowhere.py, class: M}\nloop: pass\n");
+  const std::size_t device = told.find("s.yaml:2:9: error: device: unknown device 't4x'");
+  const std::size_t file = told.find("s.yaml:3:15: error: model.file: ");
+  CHECK(device == 0);
+  CHECK(file != std::string::npos);
+  CHECK(told.find("nowhere.py: No such file or directory; a path goes from the folder of the file "
+                  "that names it\n",
+                  file) != std::string::npos);
+}
+
 TEST_CASE("all that is wrong in a scenario is told at once, in the order of the file") {
   CHECK(problems_of(R"(schema_version: 2
 devise: h100
